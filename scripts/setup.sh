@@ -17,7 +17,7 @@ source scripts/environment.sh
 readonly newest_torch=2.15.0
 readonly build_packages=(g++ cmake ninja-build pkg-config git libzstd-dev zlib1g-dev libsqlite3-dev libfmt-dev nlohmann-json3-dev libboost-program-options-dev libboost-dev
   libgtest-dev libgmock-dev libbenchmark-dev python3)
-# The desktop viewer's; without them everything else is built.
+# Packages of the desktop viewer; without them everything else is still built.
 readonly viewer_packages=(libstb-dev libfreetype-dev libegl-dev libopengl-dev libgl-dev fonts-inter fonts-jetbrains-mono
   libx11-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev libwayland-dev libxkbcommon-dev)
 # A source package of PyPI that has the sources of Dear ImGui 1.93.0 (with docking) and GLFW 3.5.1: the same on every system, and for the page.
@@ -67,7 +67,7 @@ make_venv() {
   touch "$folder/complete-$torch"
 }
 
-# fetch_cuda_headers PYTHON: into build/cuda-headers/RELEASE. Without them a test is skipped, so it is no failure to have no network.
+# fetch_cuda_headers PYTHON: CUDA's headers into build/cuda-headers/RELEASE. Without a network this is no failure: a test is then skipped.
 fetch_cuda_headers() {
   local wheel folder
   for wheel in "${cuda_headers[@]}"; do
@@ -98,7 +98,7 @@ fetch_viewer_sources() {
   [[ -e $folder/complete-$version ]] && return 0
   rm -rf "$folder"
   mkdir -p "$folder/backend/scikit_build_core"
-  # pip asks a source package for its name, and for that would install what builds it. This answers instead.
+  # pip runs a source package's build backend to get its name, and would install that backend first. This stand-in answers instead.
   cat >"$folder/backend/scikit_build_core/build.py" <<PYTHON
 import pathlib, shutil
 def prepare_metadata_for_build_wheel(folder, settings=None):
@@ -123,7 +123,7 @@ fetch_web_sources() {
   [[ -e $folder/include/fmt ]] && return 0
   release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
   mkdir -p "$folder/lists/partial" "$folder/include"
-  # The package sources of this machine, read as sources of source packages, without a change to it.
+  # A copy of this machine's list of package sources, for source packages. The machine's own list is not changed.
   sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$folder/web.sources" ||
     die "only Debian 12's package sources are known here: put zstd and zlib into $folder by hand"
   local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$folder" -o "Dir::State::lists=$folder/lists")
@@ -131,13 +131,13 @@ fetch_web_sources() {
     cd "$folder"
     apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only "libzstd/$release" zlib
   ) >"$folder/fetch.log" 2>&1 || die "apt-get could not fetch the sources of zstd and zlib; see $folder/fetch.log"
-  rm -f "$folder"/*.asc  # some archives come with a signature beside them
+  rm -f "$folder"/*.asc  # some archives come with a signature file
   for package in libzstd:zstd zlib:zlib; do
     rm -rf "${folder:?}/${package#*:}"
     mkdir "$folder/${package#*:}"
     tar -x -f "$folder/${package%:*}"_*.orig.tar.* --strip-components 1 -C "$folder/${package#*:}"
   done
-  # Headers alone; the rest of /usr/include is for another machine.
+  # Only the headers of these libraries; the rest of /usr/include is for this machine, not for WebAssembly.
   for path in nlohmann stb fmt; do ln -sfn "/usr/include/$path" "$folder/include/$path"; done
 }
 
@@ -160,7 +160,7 @@ fi
 fetch_viewer_sources "$(torch_python)"
 if [[ $with_triton == yes ]]; then
   python=$(torch_python)
-  # The release that PyTorch's metadata asks for.
+  # The release of Triton that PyTorch's metadata requires.
   triton=$("$python" -c 'from importlib.metadata import requires; print(next(r.split(";")[0] for r in requires("torch") if r.startswith("triton")))') ||
     die "the PyTorch of $python does not ask for Triton"
   "$python" -m pip install --quiet --disable-pip-version-check --no-deps "$triton" || die "pip could not install $triton: is there a network?"

@@ -46,7 +46,7 @@ def with_vramscope(path: str) -> Tuple[float, float]:
 
 def main() -> None:
     path, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    # Ours first: the most that any child held is what the system tells, and Python's children hold more.
+    # Ours first: the system only reports the most that any child process held, and Python's children hold more.
     ours_memory = with_vramscope(path)[1]
     ours, theirs, theirs_memory = [], [], 0.0
     for _ in range(rounds):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, checks the sources (lint.sh), builds, and runs the tests: unit tests and the viewer's scripts under the sanitizers, end-to-end tests on the
-# release build, fuzz targets for fifteen seconds each. The sanitizer builds are made meanwhile, of what the tests leave idle.
+# release build, fuzz targets for fifteen seconds each. Meanwhile the sanitizer builds use the processor time that the tests leave idle.
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          lint, unit tests and the end-to-end tests without PyTorch, all on the release build; no sanitizers
@@ -37,12 +37,12 @@ done
 
 passed=0
 failed=0
-launcher=(env)  # what ctest runs under
+launcher=(env)  # the command that starts ctest
 builder=''      # the session of build_behind, while it builds
 last_behind=''  # what it builds last
 count() { passed=$((passed + $1)) failed=$((failed + $2)); }
 
-# stage NAME COMMAND...: says what begins and how long it took; a command that fails counts as one failed test, and the next stage begins.
+# stage NAME COMMAND...: prints what begins and how long it took. A command that fails counts as one failed test, and the next stage begins.
 stage() {
   local name=$1 begin=$SECONDS
   shift
@@ -60,8 +60,8 @@ run_tests() {
   count $((tests - failures - skipped)) "$failures"
 }
 
-# fuzz_one TARGET SECONDS: begins with the room's own corpus (ROOM/fuzz/corpus/TARGET) and with what earlier runs here have found. The exit status goes
-# into a file, for it runs beside others.
+# fuzz_one TARGET SECONDS: starts from the room's own corpus (ROOM/fuzz/corpus/TARGET) and from what earlier runs here have found. The exit status goes
+# into a file, because several of these run at once.
 fuzz_one() {
   local name seeds
   name=$(basename "$1")
@@ -95,7 +95,7 @@ fuzz() {
   done
 }
 
-# view_one SCRIPT RENDERER: one of the viewer's scripts on the sanitizer build, its words and exit status into files as with fuzz_one.
+# view_one SCRIPT RENDERER: one of the viewer's scripts on the sanitizer build. Its output and exit status go into files, as in fuzz_one.
 view_one() {
   local name=$1-$2 leaks=1 status=0
   rm -f "build/$name.status"
@@ -107,8 +107,8 @@ view_one() {
 }
 export -f view_one
 
-# viewer_with_sanitizers: the viewer's scripts, once with each renderer, as many at a time as there are cores. Traces are recorded, and what the
-# views must say is told, by the release build.
+# viewer_with_sanitizers: the viewer's scripts, once with each renderer, as many at a time as there are cores. The release build records the traces,
+# and computes what the views must show.
 viewer_with_sanitizers() {
   local name renderer runs=()
   [[ -x build/asan/bin/vramscope-viewer ]] || { say "the viewer was not built, for its libraries are not installed"; return 0; }
@@ -127,25 +127,25 @@ viewer_with_sanitizers() {
   done
 }
 
-# build_behind PRESET...: begins to build these, one after the other, with what the tests leave idle of the machine. `built PRESET` waits for one,
-# shows what it wrote, and fails if it failed.
+# build_behind PRESET...: builds these in the background, one after the other, with the processor time that the tests leave idle. `built PRESET` waits
+# for one, shows its output, and fails if it failed.
 build_behind() {
   local preset
   last_behind=${*: -1}
   for preset in "$@"; do rm -f "build/behind-$preset.status"; done
   export -f build_asan build_tsan configure build torch_python say
-  # A session of its own, in which ninja's compilers stay though each has its own process group.
+  # In a session of its own: ninja's compilers stay in it, although each has its own process group.
   setsid bash -c '
     set -euo pipefail
     chrt --idle --pid 0 $$ || renice -n 19 -p $$ || true
-    echo 19 >"/proc/$$/autogroup" || true  # a session is a group of its own, which no class of its tasks makes idle
+    echo 19 >"/proc/$$/autogroup" || true  # the kernel schedules a session as one group, which is not idle just because its tasks are
     for preset in "$@"; do
       status=0
       "build_$preset" >"build/behind-$preset.log" 2>&1 || status=$?
       echo "$status" >"build/behind-$preset.status"
     done' "$0" "$@" </dev/null >/dev/null 2>&1 &
   builder=$!
-  trap '[[ -z $builder ]] || pkill -s "$builder" || true' EXIT  # all that it began and that still runs
+  trap '[[ -z $builder ]] || pkill -s "$builder" || true' EXIT  # ends all processes of its session that still run
 }
 
 built() {
@@ -154,7 +154,7 @@ built() {
     sleep 0.2
   done
   if [[ $1 == "$last_behind" ]]; then
-    wait "$builder" || true  # its number is another one's then
+    wait "$builder" || true  # after that, its number may belong to another process
     builder=''
   fi
   cat "build/behind-$1.log" >&2
@@ -172,10 +172,10 @@ lint() {
   esac
 }
 
-# with_unit_tests: whether the release build has them. The build with the address sanitizer has them always, so CI builds and runs them once.
+# with_unit_tests: true if the release build has the unit tests. The build with the address sanitizer always has them, so CI builds and runs them once.
 with_unit_tests() { [[ $quick == yes || $every == yes ]]; }
 
-# The collector's tests compile the bridge for the PyTorch at hand; the other builds know no PyTorch.
+# The collector's tests compile the bridge for the PyTorch at hand; the other builds have no PyTorch.
 build_release() {
   local joined targets=(all)
   joined=$(IFS=:; printf '%s' "${more_pythons[*]-}")
@@ -184,11 +184,11 @@ build_release() {
     build release --target "${targets[@]}"
 }
 build_asan() { configure asan && build asan --target unit_tests fuzzers; }
-# Not optimized, so its programs are for no test: what counts is that they link.
+# Not optimized, so no test runs its programs: it only matters that they link.
 build_odr() { configure odr && build odr --target vramscope; }
 build_tsan() { configure tsan && build tsan --target $threaded_targets; }
 
-# Rooms whose threads share memory. With the viewer's model nearly all of the analysis is built a third time, so it has no place in every run.
+# Rooms whose threads share memory. The viewer's model needs nearly all of the analysis built a third time, so only --all has it.
 threaded=(injector_core collector)
 [[ $every == no ]] || threaded+=(model viewer_model)
 export threaded_targets="${threaded[*]/%/_test}"
@@ -207,7 +207,7 @@ else
   stage "fuzz" fuzz 15
   if [[ $every == yes ]]; then stage "compare the definitions of all types (-Wodr)" build_odr; fi
   stage "build with the thread sanitizer" built tsan
-  # ThreadSanitizer wants fixed addresses and dies at start where the kernel randomizes more bits than it expects.
+  # ThreadSanitizer needs fixed addresses, and dies at the start if the kernel randomizes more bits than it expects.
   if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
   stage "test with the thread sanitizer" run_tests tsan -R "^($(IFS='|'; printf '%s' "${threaded[*]}"))$"
 fi

@@ -4,8 +4,8 @@
 
     scripts/try_image.py build/image                                 build it, then `vramscope report` and more in it
     scripts/try_image.py build/image --arg TORCH=torch==2.15.0       as `docker build --build-arg`
-    scripts/try_image.py build/image --wheel FILE                    the stage `build` is skipped, and this wheel stands for its result
-    scripts/try_image.py build/image --ccache ~/.cache/ccache        compiles what another clone compiled before in minutes
+    scripts/try_image.py build/image --wheel FILE                    the stage `build` is skipped, and this wheel is used as its result
+    scripts/try_image.py build/image --ccache ~/.cache/ccache        compiles in minutes if another clone has filled this cache
 
 Needs root, debootstrap and a network for building. It understands what our Dockerfile uses: FROM, ARG, ENV, COPY, WORKDIR, RUN, ENTRYPOINT, CMD.
 Exit 0: the image was built, and each command in it did what it should.
@@ -33,7 +33,7 @@ model = torch.nn.Linear(512, 512).cuda()
 for step in range(3):
     model(torch.ones(8, 512, device="cuda")).sum().backward()
 """
-# Mounts, and the network of nobody if asked; ends with the machine's mounts as they were.
+# Mounts what a command needs, and runs it in the folder. It runs under unshare, so that the machine's own mounts do not change.
 ENTER = """mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" || exit 1
 [ -z "$2" ] || { mkdir -p "$1/root/.cache/ccache" && mount --bind "$2" "$1/root/.cache/ccache" || exit 1; }
 root=$1 folder=$3; shift 3
@@ -58,7 +58,7 @@ class Stage:
         self.ccache = ccache or ""
 
     def install(self, image: str) -> None:
-        """What `FROM image` stands for."""
+        """Does what `FROM image` does."""
         if self.folder.exists():
             shutil.rmtree(self.folder)
         include = "ca-certificates" + (",ccache" if self.ccache else "")
@@ -87,7 +87,7 @@ class Stage:
 
 
 def copy_context(target: Path) -> None:
-    """`COPY . target`: the files that git knows, which .dockerignore leaves."""
+    """`COPY . target`: copies the files that git knows, without those of .dockerignore."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=SOURCE, stdout=subprocess.PIPE, check=True)
     target.mkdir(parents=True)
     subprocess.run(["tar", "-c", "--null", "-T", "-", "-f", str(target / "context.tar")], cwd=SOURCE, input=names.stdout, check=True)
@@ -102,7 +102,7 @@ def without_stage(name: str, found: List[Tuple[str, str]]) -> List[Tuple[str, st
 
 
 def build(folder: Path, given: Dict[str, str], ccache: Optional[str], wheel: Optional[Path]) -> Tuple[Stage, List[str]]:
-    """The last stage, and the words before the user's."""
+    """Builds all stages. Returns the last one, and the words of ENTRYPOINT, which come before the user's."""
     stages: Dict[str, Stage] = {}
     entry: List[str] = []
     stage = Stage(folder / "none", None)
@@ -145,7 +145,7 @@ def build(folder: Path, given: Dict[str, str], ccache: Optional[str], wheel: Opt
 
 
 def check(image: Stage, entry: List[str], with_torch: bool) -> None:
-    """Runs what the Dockerfile's head shows, without a network."""
+    """Runs the commands that the Dockerfile's header shows, without a network."""
     shutil.copy(TRACE, image.path("run.vms"))
     image.path("sum.py").write_text("print(sum(range(10**6)))\n")
     image.path("train.py").write_text(TRAINING)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Draws the pictures of docs/images/viewer anew: every view, dark and light, at scale 1 and 2, from training runs on simulated GPUs.
 #
-#   scripts/viewer_pictures.sh [FOLDER]        default: docs/images/viewer; some minutes, of which most are recording
+#   scripts/viewer_pictures.sh [FOLDER]        default: docs/images/viewer; takes some minutes, mostly for recording
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/environment.sh
@@ -12,13 +12,13 @@ root=$PWD
 vramscope=$root/build/release/bin/vramscope
 python=$(torch_python)
 runs=$(mktemp -d)
-programs=${TMPDIR:-/tmp}/train  # stacks show it: no path of the checkout belongs into a picture
+programs=${TMPDIR:-/tmp}/train  # stacks show this path: a picture must not contain the path of a checkout
 mkdir "$programs" || die "$programs exists; the pictures need a folder of this name"
 trap 'rm -rf "$runs" "$programs"' EXIT
 cp samples/*.py "$programs/"
-export XDG_STATE_HOME=$runs/state  # the layout of nobody's window
+export XDG_STATE_HOME=$runs/state  # without any saved layout of windows
 
-# record NAME GPU PROGRAM...: its trace, whether it ended well or without memory.
+# record NAME GPU PROGRAM...: writes NAME.vms. Fails only if there is no trace: the program may run out of memory.
 record() {
   say "recording $1"
   PATH=$(dirname "$python"):$PATH "$vramscope" dryrun --quiet --gpu "$2" --steps all "${options[@]}" -o "$runs/$1.vms" -- python "${@:3}" >/dev/null || [[ -s $runs/$1.vms ]]
@@ -50,7 +50,7 @@ gpt after a100-40gb --dim 768 --layers 13 --batch 24
 gpt failed rtx-4090 --dim 2048 --layers 24 --batch 128
 record grows rtx-4090 "$programs/grows.py"
 
-# draw VIEW [FILE...]: what the view is of, and the place in it; whatif is asked before it is drawn.
+# draw VIEW [FILE...]: draws the view of these traces at a fixed place; in whatif, some changes are chosen first.
 draw() {
   local view=$1 theme scale place=(--goto step:3,peak) files=()
   shift
@@ -89,7 +89,7 @@ mkdir job
 "$root/build/release/tests/make_job" job 8 30
 draw ranks job/rank{0..7}
 
-# A third of the size, where Python has Pillow.
+# Makes the files a third as large, if Python has Pillow.
 if python3 -c 'import PIL' 2>/dev/null; then
   python3 - "$folder" <<'PYTHON'
 import pathlib, sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the web viewer together: web_page.py viewer.wasm FOLDER
 
-FOLDER gets index.html with its parts beside it, for a web server, and viewer.html, the same in one file with everything embedded.
+FOLDER gets index.html with its parts next to it, for a web server, and viewer.html, the same in one file with everything embedded.
 Only the module's expected imports are accepted: anything else would fail in the page.
 """
 
@@ -68,7 +68,7 @@ def packed(name: str, data: bytes) -> str:
 
 
 def one_script(parts: Dict[str, str]) -> str:
-    """The worker's modules as one: without the lines that join them."""
+    """The worker's modules as one script, without their import lines."""
     text = "\n".join(parts[name] for name in ("files.js", "drawing.js", "worker.js"))
     return re.sub(r"^import .*\n", "", text, flags=re.M).replace("export class", "class")
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The error tables of whatif in docs/accuracy.md: every model that was developed on, size and change. FOLDER keeps the results; a run that was
-# interrupted goes on where it stopped.
+# Makes the error tables of whatif in docs/accuracy.md: every model that was used in development, with every size and change. FOLDER keeps the
+# results; a run that was interrupted goes on where it stopped.
 #
 #   scripts/whatif-accuracy.sh /venv/bin/python FOLDER [--model bert]        the interpreter has torch and the packages that docs/accuracy.md names
 set -eu

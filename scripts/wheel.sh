@@ -64,7 +64,7 @@ build_installed() {
   build release --target "${targets[@]}" || exit 1
 }
 
-# The files of the wheel, as `cmake --install` places them. The folder's own links to the source are not among them.
+# Installs the files of the wheel into $tree, as `cmake --install` places them. The build folder's own links to the source are not installed.
 install_tree() {
   rm -rf "$tree"
   cmake --install "$build" --prefix "$work/tree" >"$work/install.log" 2>&1 || { cat "$work/install.log" >&2; die "installing failed"; }
@@ -85,7 +85,7 @@ make_bridges() {
 # all, for the bill of materials.
 copy_licenses() {
   local file package files=(/usr/include/{nlohmann/json.hpp,fmt/format.h})
-  # The viewer for browsers has these inside, and otherwise what the desktop viewer has.
+  # These are in the viewer for browsers; all else in it is also in the desktop viewer.
   [[ ! -d $tree/share/vramscope/web ]] || files+=(/usr/include/wasm32-wasi/stdlib.h /usr/lib/llvm-22/lib/wasm32-wasi/libc++.a)
   rm -rf "$licenses"
   mkdir -p "$licenses"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the wheel in clean systems and uses it there: no compiler, no library but what python3-pip and python3-venv bring. For a release, by hand.
+# Installs the wheel in clean systems and uses it there: no compiler, no library but what python3-pip and python3-venv bring. Run by hand for a release.
 #
 #   scripts/wheel_roots.sh                     Debian 11 to 14 and Ubuntu 22.04, 24.04, 26.04; one line of a table for each
 #   scripts/wheel_roots.sh bookworm noble      only these
@@ -52,7 +52,7 @@ script_of() {
   case $1 in jammy | noble | resolute) echo gutsy ;; *) echo sid ;; esac
 }
 
-# inside SYSTEM COMMAND...: in the root, with /proc, and nothing of our environment.
+# inside SYSTEM COMMAND...: runs it in the root, with /proc, and nothing of our environment.
 inside() {
   local root=$roots/$1
   shift

@@ -18,7 +18,7 @@ fetch_sources() {
   release=$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")
   rm -rf "$sources"
   mkdir -p "$sources/lists/partial" "$sources"/{include,zstd,zlib,sqlite,boost,program_options}
-  # The package sources of this machine, read as sources of source packages, without a change to it.
+  # A copy of this machine's list of package sources, for source packages. The machine's own list is not changed.
   sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$sources/debian.sources" ||
     die "only Debian 12's package sources are known here"
   local options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$sources" -o "Dir::State::lists=$sources/lists")

@@ -6,7 +6,7 @@
 
 FOLDER gets the libraries and index.txt, which the recorder reads (profiler/collector/launch/prebuilt_bridge.h). `--releases newest`: only
 the release of PYTHON, whose own headers are used. The headers of the others are from their wheels for aarch64, the smallest ones that have them: pip
-downloads each wheel once, and only its headers are kept. What the deep recorder includes of them declares the same as in the wheels for x86-64 (compared
+downloads each wheel once, and only its headers are kept. Those that the deep recorder includes declare the same as in the wheels for x86-64 (compared
 for 2.6.0 and 2.15.0, preprocessed), and the recorder compares the layout headers before it uses a library.
 
     headers/torch-2.6.0.zip    the headers of one release
@@ -39,7 +39,7 @@ RELEASES = ("2.2.0", "2.2.1", "2.2.2", "2.3.0", "2.3.1", "2.4.0", "2.4.1", "2.5.
             "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.14.1", "2.15.0")
 LAST_OF_OLD_ABI = (2, 6)  # the wheels of the package index; others of the same releases have the new ABI
 PLATFORMS = ("manylinux2014_aarch64", "manylinux_2_17_aarch64", "manylinux_2_28_aarch64")
-# NDEBUG and the rest: as the recorder compiles it on the user's machine (bridge_build.cc).
+# The flags with which the recorder compiles it on the user's machine (bridge_build.cc).
 FLAGS = ("-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-w")
 # What manylinux_2_28 allows, which is what the C++ library of GCC 8 has.
 NEWEST = {"GLIBC": (2, 28), "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11), "GCC": (7, 0, 0)}
@@ -71,7 +71,7 @@ def numbers(version: str) -> Tuple[int, ...]:
 
 
 def layout_headers() -> List[str]:
-    """The list that the recorder has."""
+    """The recorder's own list of layout headers."""
     text = (SOURCE / "profiler/collector/launch/torch_headers.h").read_text()
     return re.findall(r'"([^"]+\.h)"', text[text.index("kLayoutHeaders = {") : text.index("};")])
 

@@ -18,7 +18,7 @@ import make_wheel
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Optional[Dict[str, Any]] = None) -> str:
-    """Without it pip makes the wheel twice."""
+    """Without this function, pip makes the wheel twice."""
     project = re.search(r'^project\(vramscope VERSION ([0-9.]+) .*DESCRIPTION "([^"]*)"', (SOURCE / "CMakeLists.txt").read_text(), re.MULTILINE)
     assert project is not None
     folder = Path(metadata_directory) / f"vramscope-{project.group(1)}.dist-info"
@@ -30,7 +30,7 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: O
 def build_wheel(wheel_directory: str, config_settings: Optional[Dict[str, Any]] = None, metadata_directory: Optional[str] = None) -> str:
     bridges = str((config_settings or {}).get("bridges", "none"))
     command = [str(SOURCE / "scripts/wheel.sh"), "--build", "--bridges", bridges, "--out", str(Path(wheel_directory).resolve())]
-    # pip hides the packages of its own Python through PYTHONPATH; the build's Pythons are others.
+    # pip sets PYTHONPATH to hide the packages of its own Python; the build uses other Pythons.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     if subprocess.run(command, env=environment).returncode:
         raise SystemExit("scripts/wheel.sh could not make the wheel. scripts/setup.sh installs what it needs.")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler's static libstdc++ and libgcc take from a C library that is newer than glibc 2.28: linked into the programs and libraries
-// of a wheel (scripts/wheel.sh), together with cmake/older_glibc.c, and never into an ordinary build.
+// Replacements for C library functions that the compiler's static libstdc++ and libgcc call, and that glibc
+// 2.28 does not have. Linked into the programs and libraries of a wheel (scripts/wheel.sh), together with
+// cmake/older_glibc.c; never into an ordinary build.
 //
 // All are hidden: each file uses its own, and no other library in the process sees them.
 #define _GNU_SOURCE
@@ -15,8 +16,9 @@
 // glibc 2.32. Whether the process has one thread, so that counts of std::shared_ptr can do without atomic instructions. 0: never assume it.
 HIDDEN char __libc_single_threaded = 0;
 
-// glibc 2.30. For std::condition_variable::wait_for and wait_until with a steady clock. glibc 2.28 waits for CLOCK_REALTIME only, so the
-// deadline is converted. A wait is too long or too short by as much as somebody sets that clock meanwhile.
+// glibc 2.30. For std::condition_variable::wait_for and wait_until with a steady clock. glibc 2.28 waits for
+// CLOCK_REALTIME only, so the deadline is converted. If that clock is set meanwhile, the wait is too long or
+// too short by as much.
 HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                   const struct timespec* deadline) {
   const long second = 1000000000;

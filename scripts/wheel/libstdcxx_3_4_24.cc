@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the headers of GCC 12 call that the C++ library of GCC 8 lacks: linked into the prebuilt deep recorders of a wheel
-// (scripts/wheel/bridges.py), which use the C++ library of the process.
+// Functions that the headers of GCC 12 call and that the C++ library of GCC 8 lacks. Linked into the prebuilt
+// deep recorders of a wheel (scripts/wheel/bridges.py), which use the C++ library of the process.
 #include <new>
 
 namespace std {

@@ -10,7 +10,7 @@ from the same object files, with five differences:
     c++                         zig cc, which has the symbols of every glibc
     /usr/lib/.../libzstd.so     libzstd.a; libfmt.a is made from fmt's headers
     /usr/lib/.../libEGL.so      nothing: late_libraries.c loads it when the program starts
-    names.ld                    -Wl,-T,names.ld, for zig does not know the name
+    names.ld                    -Wl,-T,names.ld, because zig does not know the name
     libstdc++, libgcc           their archives, and what these lack in the older glibc: glibc_2_28.c, cmake/older_glibc.c
 
 The other files are left as they are. All are stripped. Prints the static archives that were linked in, one a line.
@@ -107,7 +107,7 @@ class Linker:
         return str(found)
 
     def arguments(self, word: str, compiler: str) -> List[str]:
-        """What zig is given for one word of Ninja's command."""
+        """The arguments of zig for one word of Ninja's command."""
         shared = SHARED_LIBRARY.match(word)
         name = shared.group(1) if shared else ""
         if word in DROPPED or name in LATE:

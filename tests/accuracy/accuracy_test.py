@@ -58,7 +58,7 @@ class Recorded(unittest.TestCase):
 
 
 class Comparison(unittest.TestCase):
-    """The ruler itself."""
+    """Tests of compare.py itself."""
 
     @staticmethod
     def snapshot(*events: "tuple[str, int]", alive: int = 0) -> dict:

@@ -3,8 +3,8 @@
 
 Kinds:
     snapshot                            two torch.cuda.memory._snapshot() pickles: events in order, peak allocated, reserved
-    csv:KEYS:VALUE                      two tables; VALUE is bytes, rows are known by KEYS
-    jsonl:FIELD=VALUE:KEYS:VALUE        the same in JSON lines of which only those with that field count; VALUE is MiB
+    csv:KEYS:VALUE                      two tables; VALUE is bytes, rows are identified by KEYS
+    jsonl:FIELD=VALUE:KEYS:VALUE        the same in JSON lines, of which only those with that field count; VALUE is MiB
     phases                              the JSON of one public script: a peak in GiB for each rank and phase
     text                                what both printed, found by regular expressions (figures_in)
 """
@@ -19,24 +19,24 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 MIB, GIB = 1 << 20, 1 << 30
 UNITS = {"mib": MIB, "gib": GIB, "bytes": 1}
 Event = Tuple[str, int]
-Figures = Dict[Any, float]  # bytes by what the figure is of
+Figures = Dict[Any, float]  # what the figure measures -> bytes
 
 
 class Row(NamedTuple):
     """One line of the table; errors are simulated / recorded - 1."""
 
     allocated: Optional[int]
-    allocated_error: Optional[float]  # of several figures the worst
+    allocated_error: Optional[float]  # the worst, if there are several figures
     reserved: Optional[int] = None
     reserved_error: Optional[float] = None
     events: Optional[int] = None  # recorded
     same_events: Optional[int] = None  # equal to the simulated ones, in order, from the first
     figures: int = 1
-    frees_swapped: bool = False  # the same events, but for the order of frees that directly follow one another
+    frees_swapped: bool = False  # the same events, except for the order of frees that directly follow one another
 
 
 class _Plain(pickle.Unpickler):
-    """Recordings are foreign input: nothing but dicts, lists, strings and numbers."""
+    """Reads only dicts, lists, strings and numbers, because recordings are foreign input."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"a recording has no business with {module}.{name}")
@@ -47,13 +47,13 @@ def load_snapshot(data: bytes) -> Dict[str, Any]:
 
 
 def history(snapshot: Dict[str, Any]) -> List[Event]:
-    """(action, bytes) of the device that has any."""
+    """(action, bytes) of each event of the device that has any."""
     traces = [trace for trace in snapshot["device_traces"] if trace]
     return [(event["action"], event["size"]) for event in (traces[0] if traces else []) if event["action"] != "snapshot"]
 
 
 def frees_sorted(events: Sequence[Event]) -> List[Event]:
-    """With the frees between two allocations in the order of their sizes."""
+    """The events, with the frees between two allocations in the order of their sizes."""
     found: List[Event] = []
     for frees, run in itertools.groupby(events, key=lambda event: event[0].startswith("free")):
         together = list(run)
@@ -62,7 +62,7 @@ def frees_sorted(events: Sequence[Event]) -> List[Event]:
 
 
 def peak_allocated(snapshot: Dict[str, Any]) -> int:
-    """Walked back from what is alive at the end, because histories begin in the middle of a run."""
+    """The peak, computed backward from what is live at the end, because histories begin in the middle of a run."""
     alive = sum(block["size"] for segment in snapshot["segments"] for block in segment["blocks"] if block["state"] == "active_allocated")
     peak = alive
     for action, size in reversed(history(snapshot)):
@@ -93,7 +93,7 @@ def _snapshots(recorded: Dict[str, Any], simulated: Dict[str, Any]) -> Row:
     theirs, ours = history(recorded), history(simulated)
     same = next((index for index, pair in enumerate(zip(theirs, ours)) if pair[0] != pair[1]), min(len(theirs), len(ours)))
     if same == len(theirs) and len(ours) != len(theirs):
-        same -= 1  # a longer history is another history
+        same -= 1  # a longer history is a difference, too
     peak, taken = peak_allocated(recorded), reserved(recorded)
     return Row(peak, peak_allocated(simulated) / peak - 1, taken, reserved(simulated) / taken - 1, len(theirs), same,
                frees_swapped=theirs != ours and frees_sorted(theirs) == frees_sorted(ours))
@@ -101,8 +101,8 @@ def _snapshots(recorded: Dict[str, Any], simulated: Dict[str, Any]) -> Row:
 
 def figures_in(text: bytes, patterns: Sequence[str]) -> Dict[str, Figures]:
     """What the patterns find, as "allocated" and "reserved". A group named allocated_mib is a figure in MiB, and so on (UNITS); all other
-    groups of the match, and the pattern's index, say what the figure is of. Of two that are of the same thing the later counts: programs
-    print their peak again and again."""
+    groups of the match, and the pattern's index, tell what the figure measures. If there are two figures for the same thing, the later one
+    counts, because programs print their peak again and again."""
     found: Dict[str, Figures] = {"allocated": {}, "reserved": {}}
     for index, pattern in enumerate(patterns):
         for match in re.finditer(pattern, text.decode(errors="replace"), re.MULTILINE):

@@ -62,7 +62,7 @@ def thread(cache: Path, recording: Recording) -> Path:
 
 
 def check_out(repo: Path, recording: Recording, folder: Path) -> None:
-    """The Python files of the recording's commit, with its edits; recordings and reports beside them stay away."""
+    """Writes the Python files of the recording's commit, with its edits, but not the recordings and reports of that commit."""
     if recording.thread:
         (folder / "script.py").write_bytes((repo / "script.py").read_bytes())
         edit(recording, folder)

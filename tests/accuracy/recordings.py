@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public programs that come with a measurement on a real GPU, and where both lie. None of it is part of this project.
+"""Public programs that come with a measurement on a real GPU, and where to find both. None of it is part of this project.
 
-`edits` are what had to be changed in a script: a choice that it has as a constant and its author recorded otherwise, fewer repetitions, and
-what a device that computes nothing cannot do, such as dividing by a count.
+`edits` change a script: a constant gets the value with which its author recorded, repetitions become fewer, and code that fails on a device
+that computes nothing is replaced, such as a division by a count.
 """
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
@@ -63,7 +63,7 @@ def _snapshots_of_a_small_model() -> List[Recording]:
     return found
 
 
-_LATER = r"(?=[\s\S]*{})"  # the text goes on with this
+_LATER = r"(?=[\s\S]*{})"  # this comes later in the text
 _NO_LONGER = r"(?![\s\S]*{})"
 
 
@@ -96,7 +96,7 @@ def _measured_by_suites() -> List[Recording]:
 
 
 def _speedruns() -> List[Recording]:
-    """Submissions to openai/parameter-golf: each is a script and the log of its run, by an author of its own. Five steps of 20,000."""
+    """Submissions to openai/parameter-golf, from different authors: each is a script and the log of its run. Five steps of 20,000."""
     found = []
     for name, folder, log, torch, gpu, settings in (
             ("golf_fp16_embedding", "track_10min_16mb/2026-03-18_FP16Embed_WD3600", "train.log", "2.9", "h100-80gb",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-ins for data sets and tokenizers that public programs download: of the same shapes and sizes, with nothing in them."""
+"""Stand-ins for data sets and tokenizers that public programs download: with the same shapes and sizes, and meaningless content."""
 import random
 import struct
 from pathlib import Path
@@ -9,7 +9,7 @@ GPT2_WORDS = 476_956  # 52 batches of 8 x 1024 tokens in 90 % of it, as the reco
 
 
 def fineweb(folder: Path) -> None:
-    """Shards of 16-bit tokens behind a header of 256 integers, as parameter-golf wants them, and a SentencePiece tokenizer of 1024 words."""
+    """Shards of 16-bit tokens after a header of 256 integers, as parameter-golf reads them, and a SentencePiece tokenizer of 1024 words."""
     import sentencepiece
 
     shards, tokenizers = folder / "data/datasets/fineweb10B_sp1024", folder / "data/tokenizers"

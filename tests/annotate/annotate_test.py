@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that uses vramscope/annotate.h runs unharmed without a recorder; with one, its names are in the trace; and it can be built against an
+"""A program that uses vramscope/annotate.h runs as usual without a recorder. With one, its names are in the trace. It can be built against an
 installation by CMake and by pkg-config."""
 import os
 import shutil

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program with ranges, marks and named memory, and the allocations of a PyTorch program (stand_in_c10.cc).
 //
-//   annotated                    as it is recorded or not
+//   annotated                    runs once, recorded or not
 //   annotated FIRST SECOND       also begins and ends two recordings of itself, into these files
 //
-// Prints what the calls return, what children it has, and which signals came: a recorder adds nothing to them.
+// Prints what the calls return, what children it has, and which signals came: a recorder must not add any.
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>

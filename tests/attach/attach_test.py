@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vramscope attach` to real training: it is recorded, it runs on to the same bits, and nothing of ours stays in it.
+"""`vramscope attach` to real training: it is recorded, its results stay the same bit for bit, and nothing of ours stays in it.
 
     VRAMSCOPE_TEST_ATTACH_CYCLES=1000 python3 attach_test.py Trainer     more than the 10 of CI
 """
@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 CYCLES = int(os.environ.get("VRAMSCOPE_TEST_ATTACH_CYCLES", "10"))
 TRAINER_EXIT = 5
 WORKERS = 4
-STOP_LIMIT_NS = 200_000_000  # ten times what is wanted, for the machine may be busy: docs/performance.md has the figure
+STOP_LIMIT_NS = 200_000_000  # ten times the goal, because the machine may be busy: docs/performance.md has the figure
 BATCHES = ("/dev/shm/torch", "/memfd:torch")
 SETTLED = 5  # cycles after which nothing may grow any more
 
@@ -37,10 +37,10 @@ def link_of(path: str) -> str:
 
 
 class Held:
-    """What a process holds of the system."""
+    """The resources of the system that a process holds."""
 
     def __init__(self, pid: int) -> None:
-        # Without those through which the loader's workers hand over batches: they come and go.
+        # Without those through which the loader's workers pass batches: they come and go.
         maps = [line for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if not any(name in line for name in BATCHES)]
         self.mappings = len(maps)
         links = [link_of(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")]
@@ -76,7 +76,7 @@ class Training(RecordingTest):
         process.communicate()
 
     def settled(self, pid: int, threads: int) -> Held:
-        """The recorder's thread ends a moment after it has let go of everything."""
+        """What the process holds once the recorder's thread has ended, a moment after it released everything."""
         for _ in range(200):
             held = Held(pid)
             if held.threads <= threads:
@@ -118,7 +118,7 @@ class Trainer(Training):
         self.assertGreaterEqual(len(report["steps"]), 1)
         first, last = held[min(SETTLED, len(held) - 1)], held[-1]
         self.assertEqual((last.rings, last.ours, last.threads, last.descriptors), (0, [], before.threads, before.descriptors))
-        # The C library's heap and the system's splitting of a mapping come now and then; what is left of each cycle would be ours.
+        # Now and then, the C library's heap grows or the system splits a mapping. Something of ours would be left by each cycle.
         grew = [later.mappings - earlier.mappings for earlier, later in zip(held[SETTLED:], held[SETTLED + 1:])]
         self.assertLessEqual(min(grew), 0, held)
         self.assertLess(last.mappings - first.mappings, max(8, CYCLES // 10))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/truth/oracle.py in a program that is attached to in the middle: after STEP it waits until it is being recorded.
+"""Runs tests/truth/oracle.py so that a recorder can attach in the middle: after STEP it waits until it is being recorded.
 
     attached_oracle.py STEP <arguments of oracle.py>      prints "ready" when it waits
 """
@@ -21,7 +21,7 @@ def recorded() -> bool:
 
 
 def wait_after(step: int) -> None:
-    """Where the program asks for its next batch: torch may be in the middle of nothing there."""
+    """Waits where the program requests its next batch: there, torch is not in the middle of anything."""
     batches = oracle.Watch.batches
 
     def with_pause(watch: Any, given: Iterator[Any]) -> Iterator[Any]:

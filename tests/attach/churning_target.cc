@@ -3,7 +3,7 @@
 // signals. Each checks that nothing of its own was changed.
 //
 //   churning_target SECONDS THREADS    prints "ready", works, prints "sum N" and exits with 7;
-//                                      N depends on nothing
+//                                      N is the same in each run
 //
 // Each piece of work is a fixed computation with vector registers, heap blocks and a signal handler. A wrong
 // result, a lost signal or a system call that fails with EINTR ends the program with another code.
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   std::vector<std::thread> workers;
   for (int i = 0; i < threads; ++i)
     workers.emplace_back(i % 3 == 0 ? BirthsAndDeaths : i % 3 == 1 ? Sleeper : Signaler);
-  // It ends after the time, or when its input does.
+  // The program ends after SECONDS, or when its input ends.
   pollfd input = {STDIN_FILENO, POLLIN | POLLHUP, 0};
   poll(&input, 1, static_cast<int>(seconds * 1000));
   stop = true;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds device memory, waits until it is being recorded, then takes and gives back more; the device's ledger at each moment.
+"""Holds device memory, waits until it is being recorded, then allocates and frees more. Writes the device's ledger at each moment.
 
     driver_target.py OUTPUT      prints "ready" when it waits
 """
@@ -25,7 +25,7 @@ def keep_ledger() -> None:
 
 
 def moment(recorder: Any) -> None:
-    """A mark in the trace with the number of the ledger that is kept now."""
+    """Keeps the ledger, and sets a mark with its number in the trace."""
     keep_ledger()
     recorder.vramscope_mark(9, ctypes.c_uint64(len(ledgers)), 0, ctypes.c_uint64(0))
 
@@ -42,7 +42,7 @@ def churn(held: List[Any], recorder: Any, moments: int) -> None:
 
 
 def collectives(recorder: Any) -> None:
-    """A library that looks up the driver's functions only now."""
+    """Uses NCCL, a library that looks up the driver's functions only now."""
     store = torch.distributed.HashStore()
     torch.distributed.init_process_group("nccl", store=store, rank=0, world_size=1, device_id=torch.device("cuda:0"))
     torch.distributed.all_reduce(torch.ones(1 << 20, device="cuda"))

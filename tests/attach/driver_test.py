@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's level after an attach, against the simulated device's own ledger: to the byte, by library, at every moment."""
+"""Compares the driver's records after an attach with the simulated device's own ledger: to the byte, by library, at every moment."""
 import json
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ PYTORCH = "libc10_cuda.so"
 
 
 class SinceAttach(DriverSum):
-    """What others than PyTorch's allocator held before is known as one number only: `before`."""
+    """Memory that others than PyTorch's allocator held before the attach is known only as one number: `before`."""
 
     def __init__(self, before: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class SinceAttach(DriverSum):
         super().driver_total(_device, source, used, total, identity)
 
     def driver_free(self, address: str, *rest: str) -> None:
-        """Handles of before the attach are not known; their memory has gone with its mapping."""
+        """Handles from before the attach are not known: their memory counts until it is unmapped."""
         if int(rest[-1]) & 0xff not in HANDLES or int(address) in self.handles:
             super().driver_free(address, *rest)
 

@@ -18,7 +18,7 @@ import tracing  # noqa: E402  beside this file
 
 CYCLES = int(os.environ.get("VRAMSCOPE_TEST_ATTACH_CYCLES", "100"))
 CHURNING_EXIT = 7
-MEDIAN_LIMIT_US = 200_000  # ten times what is wanted, for the machine may be busy
+MEDIAN_LIMIT_US = 200_000  # ten times the goal, because the machine may be busy
 
 
 class Injector(unittest.TestCase):

@@ -57,7 +57,7 @@ class Killed(RecordingTest):
         return process
 
     def kill_again_and_again(self, command: Sequence[str], kills: int, longest_s: float, process: "subprocess.Popen[str]") -> None:
-        """Every second time with the whole process group, as timeout(1) does."""
+        """Kills `command` at random moments; every second time its whole process group, as timeout(1) does."""
         for kill in range(kills):
             entering = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             time.sleep(self.random.uniform(0, longest_s))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cannot be attached to is refused with a sentence that says why, and is as it was."""
+"""A process that cannot be attached to is refused with a sentence that says why, and does not change."""
 import ctypes
 import os
 import signal
@@ -22,7 +22,7 @@ SEIZE, DETACH = 0x4206, 17  # PTRACE_SEIZE, PTRACE_DETACH
 NOBODY = 65534
 INTERPRETER = "/lib64/ld-linux-x86-64.so.2"
 IGNORES_SEGV = "import signal, time; signal.signal(signal.SIGSEGV, signal.SIG_IGN); print(flush=True); time.sleep(60)"
-# A filter of one instruction that allows everything: struct sock_fprog behind struct sock_filter.
+# A filter of one instruction that allows everything: struct sock_fprog after struct sock_filter.
 UNDER_SECCOMP = """
 import ctypes, struct, sys
 allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000))
@@ -58,7 +58,7 @@ class Refusal(RecordingTest):
 
     @staticmethod
     def wait_for(pid: int, line: str, value: str) -> None:
-        """Until that line of its status begins so, or "!x": does not begin with x."""
+        """Waits until `line` of the process's status begins with `value`; for "!x", until it does not begin with x."""
         end = time.monotonic() + 300
         while time.monotonic() < end:
             now = Path(f"/proc/{pid}/status").read_text().split(line + ":")[1].strip()
@@ -181,7 +181,7 @@ class Refusal(RecordingTest):
             self.unharmed(process)
 
     def child_of(self, process: "subprocess.Popen[bytes]") -> Optional[int]:
-        """Once it runs cat; nothing when it has ended."""
+        """The child of the process, once that runs cat; None if the process has ended."""
         while process.poll() is None:
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
             if children and Path(f"/proc/{children[0]}/comm").read_text() == "cat\n":

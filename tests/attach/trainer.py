@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A threaded trainer that is attached to: trains until its standard input ends, and writes each loss to the bit.
+"""A threaded trainer for attach tests: trains until its standard input ends, and writes each loss exactly, bit for bit.
 
     trainer.py LOSSES WORKERS [STEPS]      prints "ready" after the first step, exits with 5
 
@@ -16,17 +16,17 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 EXIT = 5
-PACE_SECONDS = 0.002  # between steps, so that the machine has time for whoever attaches
+PACE_SECONDS = 0.002  # between steps, so that the machine has time for the process that attaches
 
 
 def ours() -> int:
-    """Without the one finder that each process keeps."""
+    """The number of Python objects of vramscope, without the one finder that each process keeps."""
     kinds = [type(thing) for thing in gc.get_objects()]
     return sum(str(kind.__module__).startswith("vramscope") and kind.__name__ != "_Finder" for kind in kinds)
 
 
 def main() -> int:
-    gc.set_threshold(700, 10, 1_000_000)  # no full collections: what lies there in circles stays
+    gc.set_threshold(700, 10, 1_000_000)  # no full collections: reference cycles stay
     losses, workers, steps = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0
     torch.manual_seed(0)
     ended = threading.Event()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The last steps that a black box keeps are told as in a recording of the whole run: that is the oracle."""
+"""The last steps that a black box keeps are reported as in a recording of the whole run, which is the oracle."""
 import json
 import subprocess
 import sys

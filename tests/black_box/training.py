@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small model for 12 steps; `fail`: then raises; `wait`: after them says so and waits for a line of input."""
+"""Trains a small model for 12 steps. `fail`: raises afterwards. `wait`: prints a line afterwards and waits for a line of input."""
 import sys
 
 import torch

@@ -27,7 +27,7 @@ class Check(RecordingTest):
         return json.loads(said)["rules"]
 
     def test_a_real_run_is_held_to_its_own_figures(self) -> None:
-        # One process for all: ten steps, then the rules are put a byte to either side of what the other verbs say.
+        # One recording of ten steps for all rules. The limits are one byte above and below the figures of the other verbs.
         command = [python(), str(SAMPLES / "mlp_small.py"), "--device", "cuda", "--steps", "10", "--log-every", "10"]
         trace = self.recorded(command, env=simulated_device.environment(python()))
         report = recorded_run.ask("report", str(trace))
@@ -58,7 +58,7 @@ class Check(RecordingTest):
         self.assertEqual(broken, [f"--category parameter<{figure}B"])
         self.assertEqual(len([line for line in markdown.read_text().splitlines() if line.startswith("| :")]), 7)
 
-        # What is not recorded is neither kept nor broken; a rule that is broken comes first.
+        # A rule about something that is not recorded is neither kept nor broken. If another rule is broken, that decides.
         self.assertEqual(self.check(str(trace), "--device", "cpu", "--reserved-below", "1GiB")[0], NOT_JUDGED)
         self.assertEqual(self.check(str(trace), "--device", "cpu", "--reserved-below", "1GiB", "--peak-below", "1B")[0], FAIL)
 

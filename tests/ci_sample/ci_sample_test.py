@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin of samples/ci, run by pytest over a training that keeps to its budget and one that does not; and the workflow of docs/ci.md,
-read by a YAML parser, with every vramscope command in it understood by vramscope. Skipped where pytest is not installed."""
+"""Runs the pytest plugin of samples/ci over a training that keeps its budget and one that does not. Also reads the workflow of docs/ci.md with a
+YAML parser: vramscope must accept every command of its own in it. Skipped where pytest is not installed."""
 import importlib.util
 import re
 import shutil
@@ -66,7 +66,7 @@ class Workflow(unittest.TestCase):
 
     def test_it_is_a_workflow_that_runs_what_vramscope_understands(self) -> None:
         workflow = self.workflow()
-        self.assertEqual(workflow[True], "pull_request")  # YAML's 1.1 `on`, which GitHub reads as the key that it is
+        self.assertEqual(workflow[True], "pull_request")  # the key `on`, which YAML 1.1 reads as true
         self.assertEqual(workflow["permissions"], {"contents": "read", "pull-requests": "write"})
         steps = workflow["jobs"]["memory"]["steps"]
         for step in steps:

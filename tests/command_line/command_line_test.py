@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every verb has in common: help with examples, manual pages that man formats without a warning, completion that real shells run, --color and
---quiet, and progress on a terminal alone. Shells and man judge, where they are installed."""
+"""What all verbs have in common: help with examples, manual pages that man formats without a warning, completion that real shells run, --color and
+--quiet, and progress on a terminal only. The oracles are the shells and man, where they are installed."""
 import os
 import pty
 import re
@@ -33,7 +33,7 @@ def verbs() -> List[str]:
 
 
 def on_a_terminal(command: Sequence[str], keys: bytes = b"", until: Optional[bytes] = None) -> Tuple[bytes, bytes]:
-    """Standard output of the command, and what it writes on the terminal that is its standard error; with keys the terminal is all three."""
+    """The command's standard output, and what it writes to the terminal, which is its standard error. With `keys`, the terminal is all three streams."""
     master, slave = pty.openpty()
     environment = clean_environment(TERM="xterm", LC_ALL="C.UTF-8", INPUTRC="/dev/null")
     everywhere = slave if keys else subprocess.DEVNULL
@@ -57,7 +57,7 @@ def on_a_terminal(command: Sequence[str], keys: bytes = b"", until: Optional[byt
                 break
             seen += part
         elif ready:
-            break  # the answer comes: what had to be on the terminal is there
+            break  # the answer begins: everything expected on the terminal is there by now
     output = b""
     if process.stdout:
         output = process.stdout.read()
@@ -160,7 +160,7 @@ class Bash(RecordingTest):
     def test_the_tab_key(self) -> None:
         keys = f"PS1=; source '{self.script}'\nvramscope repor\t--htm\t=x 'done'\x01echo \x05\n".encode()
         _, seen = on_a_terminal(["bash", "--norc", "--noprofile", "-i"], keys, until=b"=x done\r\n")
-        # A completed word that can be no other one is followed by a blank, also in front of the sign that was typed.
+        # A word with only one completion is followed by a blank, even before the character that was typed next.
         self.assertRegex(seen.decode().replace("\r", ""), r"vramscope report --html ?=x done\n")
 
 

@@ -72,7 +72,7 @@ void EveryShape() {
   stand_in_call(kMemHostUnregister, "cuMemHostUnregister", &registered, 0);
   const Words unknown = {{0xdead}};
   stand_in_call(kMemFree, "cuMemFree_v2", &unknown, 1);  // fails
-  stand_in_call(5, "cuDeviceGet", &unknown, 0);          // nobody asked for it
+  stand_in_call(5, "cuDeviceGet", &unknown, 0);          // not subscribed
 }
 
 void Alone() {

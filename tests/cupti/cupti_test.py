@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUPTI as a second way to watch the driver, beside a stand-in for libcupti that has one slot for subscribers, as the real one.
+"""CUPTI as a second way to watch the driver, with a stand-in for libcupti that, like the real one, accepts only one subscriber.
 
-The oracle is the program: it knows which driver calls it made, and prints what its own CUPTI client was answered.
+The oracle is the program: it knows which driver calls it made, and prints the results of its own CUPTI client.
 """
 import sys
 from pathlib import Path
@@ -58,7 +58,7 @@ class Cupti(RecordingTest):
         self.assertIn(("CUPTI:_bytes_kept_by_a_memory_pool", 32 * MIB, DEVICE), counters)
         self.assertIn(("CUPTI:_device_memory_alive", 0, 1 << 8 | 0xff), counters)
         self.assertIn("callbacks_of_28_driver_functions,_activity_records_read", self.coverage()["CUPTI"][1])
-        # A person sees it too.
+        # The text output shows it too.
         info = run([recorded_run.vramscope(), "info", str(self.trace)]).stdout.decode()
         self.assertIn("5 allocations of", info)
 

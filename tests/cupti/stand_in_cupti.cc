@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libcupti.so and for the driver behind it: one subscriber (a second one gets error 39),
+// Stands in for libcupti.so and for the driver below it: one subscriber (a second one gets error 39),
 // callbacks around driver calls that a test program makes with stand_in_*, and their activity records in
 // CUPTI's layout. scripts/check_cupti_layout.py compares the layout with CUPTI's own headers.
 //

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a device in `vramscope report` against the simulated device's own ledger and PyTorch's own counters, to the byte, and
-what `vramscope explain` makes of them."""
+"""Compares the rows of a device in `vramscope report` with the simulated device's own ledger and PyTorch's own counters, to the byte.
+Also tests how `vramscope explain` explains them."""
 import json
 import sys
 from pathlib import Path

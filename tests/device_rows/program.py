@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains on the simulated device and writes down, at quiet moments, what the device's own ledger says.
+"""Trains on the simulated device and writes down the device's own ledger at quiet moments.
 
     python program.py NOTES.jsonl
 """

@@ -15,7 +15,7 @@ import device as simulated_device
 import recorded_run
 from recorded_run import SAMPLES, RecordingTest, python
 
-# Trains the sample and prints what PyTorch says about its memory.
+# Trains the sample and prints what PyTorch reports about its memory.
 INTROSPECTED = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -30,7 +30,7 @@ print(json.dumps({"peak": torch.cuda.max_memory_allocated(), "state": state}), f
 
 class Diff(RecordingTest):
     def trained(self, name: str, *flags: str) -> Dict[str, Any]:
-        """The trace of a training with these flags, and what PyTorch says of it."""
+        """The trace of a training with these flags, and what PyTorch reports about it."""
         trace = self.folder / f"{name}.vms"
         command = [python(), "-c", INTROSPECTED, str(SAMPLES), "--device", "cuda", "--steps", "4", "--dim", "256", *flags]
         done = recorded_run.record(trace, command, env=simulated_device.environment(python()))

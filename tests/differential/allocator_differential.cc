@@ -136,7 +136,7 @@ class Comparison : private Listener {
     const Result<Settings> settings = ChangeSettings(settings_, phases_.back(), *release_);
     if (!settings.ok()) Die(settings.error().sentence);
     settings_ = *settings;
-    if (model_ != nullptr) {  // ranges that nothing was ever mapped in outlive an emptied cache
+    if (model_ != nullptr) {  // ranges without any mapping survive an emptied cache
       model_->SetSettings(settings_);
       model_->ResetStatistics();
       return;
@@ -214,7 +214,7 @@ class Comparison : private Listener {
     CompareStatistics();
   }
 
-  // Runs what may make PyTorch wait for streams; if it did, no event is outstanding.
+  // Runs an operation that may make PyTorch wait for streams. If it waited, no event is outstanding.
   template <typename Do>
   void Waiting(Do what) {
     const uint64_t before = model_->statistics().num_sync_all_streams;
@@ -247,8 +247,8 @@ class Comparison : private Listener {
           &PoolStatistics::active, &PoolStatistics::inactive_split, &PoolStatistics::segment}) {
       for (const PoolStatistics* group : {&s.all, &s.small_pool, &s.large_pool}) {
         Compare(index++, (group->*counter).current);
-        // In which order blocks become free after a wait is that of PyTorch's hash tables, and with it the
-        // highest point that their fragments reach.
+        // After a wait, blocks become free in the order of PyTorch's hash tables. The peak of the split
+        // blocks depends on that order.
         const bool by_order =
             counter == &PoolStatistics::inactive_split_bytes || counter == &PoolStatistics::inactive_split;
         Compare(index++, (group->*counter).peak, by_order);
@@ -275,8 +275,8 @@ class Comparison : private Listener {
     Fail(name + " " + std::to_string(value) + ", PyTorch " + std::to_string(expected));
   }
 
-  // Within one wait or one release PyTorch's order is that of its hash tables: runs of the same kind are
-  // compared as sets.
+  // Within one wait or one release, PyTorch's order is that of its hash tables. So runs of events of the
+  // same kind are compared as sets.
   void CompareEvents() {
     std::vector<Event> expected(log_.Take());
     for (Event& event : expected) {

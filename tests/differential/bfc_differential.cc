@@ -6,7 +6,7 @@
 //
 // No header of TensorFlow: the allocator's constructor and methods are called by their exported names. Both
 // sides get regions from devices of their own that behave alike. The allocator never touches the memory, so
-// that the addresses are invented. Exit 0: no difference; 1: a difference; 2: cannot run.
+// the addresses are made up. Exit 0: no difference; 1: a difference; 2: cannot run.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 struct Configuration {
   const char* name;
   Options options;
-  uint64_t capacity;  // of the device; less than the limit: the device refuses first
+  uint64_t capacity;  // of the device; if less than the limit, the device refuses first
   bool coalescing;
   uint64_t gap;  // between regions; 0: they are adjacent and can become one
 };
@@ -218,7 +218,7 @@ uint64_t RandomBytes(std::mt19937_64& random, uint64_t limit) {
 
 struct Seen {
   size_t operations = 0;
-  size_t failed = 0;      // requests, on both sides
+  size_t failed = 0;      // requests that failed, on both sides
   size_t given_back = 0;  // regions
 };
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is our BFC allocator TensorFlow's? The compiled allocator of the stock wheel and the model are given the same random requests in eight configurations;
-every address, every failure and all statistics after every operation must be the same.
+"""Compares our BFC allocator with TensorFlow's. The compiled allocator of the stock wheel and the model get the same random requests in eight
+configurations; every address, every failure and all statistics after every operation must be the same.
 
-Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow; TensorFlow is not imported, its library is opened. Each commit has a new seed, which
-the run prints; VRAMSCOPE_TEST_SEED=N takes that one. VRAMSCOPE_TEST_OPERATIONS=1000000 asks for more operations than the 80,000 of a usual run."""
+Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow; TensorFlow is not imported, only its library is loaded. Each commit has a new seed,
+which the run prints; VRAMSCOPE_TEST_SEED=N uses N. VRAMSCOPE_TEST_OPERATIONS=1000000 runs more operations than the usual 80,000."""
 import os
 import subprocess
 import sys

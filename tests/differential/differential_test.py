@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is our allocator PyTorch's? The stock wheel's own caching allocator, on the simulated device, and the model are given the same random
+"""Compares our allocator with PyTorch's. The stock wheel's own caching allocator, on the simulated device, and the model get the same random
 requests; every address, every statistic after every operation and every event of PyTorch's history must be the same.
 
-Each commit has a new seed, which the run prints; VRAMSCOPE_TEST_SEED=N takes that one. VRAMSCOPE_TEST_OPERATIONS asks for more operations than the 52,000
-of a usual run. PyTorch's own snapshot of a part of one fixed run is replayed, and so are snapshots of real runs: exactly, event by event. (Of new
-runs about one snapshot in six is not: where requests fail, it does not tell what the device had left.)
+Each commit has a new seed, which the run prints; VRAMSCOPE_TEST_SEED=N uses N. VRAMSCOPE_TEST_OPERATIONS runs more operations than the usual 52,000.
+PyTorch's own snapshot of a part of one fixed run is replayed, and so are snapshots of real runs: exactly, event by event. (With other seeds, about
+one snapshot in six does not replay exactly: if requests fail, a snapshot does not contain how much memory the device had left.)
 """
 import json
 import os
@@ -45,13 +45,13 @@ class AllocatorDifferentialTest(device.DeviceTest):
         return log
 
     def test_a_snapshot_of_pytorch_replays_exactly(self) -> None:
-        python = recorded_run.python()  # what replay makes of snapshots of older releases is not yet held to this
+        python = recorded_run.python()  # the replay of snapshots of older releases is not tested like this yet
         if not device.is_served(python):
             self.skipTest("this PyTorch is not served by the simulated device")
         self.check_exact(f"{self.run_program(python, SNAPSHOT_SEED, 52_000)}.pickle", f"seed {SNAPSHOT_SEED}")
 
     def check_exact(self, snapshot: str, what: str) -> None:
-        """A replay takes every event where PyTorch took it, and ends in PyTorch's segments."""
+        """A replay places every event where PyTorch placed it, and ends with PyTorch's segments."""
         done = subprocess.run([recorded_run.vramscope(), "replay", "--json", snapshot], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, f"{what}: {done.stdout}{done.stderr}")
         replayed = json.loads(done.stdout)
@@ -67,7 +67,7 @@ class AllocatorDifferentialTest(device.DeviceTest):
                     continue
                 done = subprocess.run([recorded_run.vramscope(), "replay", "--json", str(path)], capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                # It has no requests to free, which may have been left out; but its very first block lies in none of its segments.
+                # It lacks the requests to free, which is allowed. But its very first block lies in none of its segments.
                 first = json.loads(done.stdout)["first_divergence"]
                 self.assertEqual((first["event"], first["model_at_address"]), (0, "in no segment"))
                 report = subprocess.run([recorded_run.vramscope(), "report", str(path)], capture_output=True, text=True, check=False)

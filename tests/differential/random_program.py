@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feeds PyTorch's own caching allocator random requests on the simulated device, and writes down all that it answers.
+"""Sends random requests to PyTorch's own caching allocator on the simulated device, and writes down all its answers.
 
 Usage: random_program.py LOG SEED OPERATIONS     (OPERATIONS is about how many)
 
@@ -38,9 +38,9 @@ GRAPHS = 4
 CHUNK = 4000
 
 VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-# Before, a capture makes blocks of its own for the random generators, and a graph cannot be kept from taking memory of the device.
+# Before 2.12, a capture allocates blocks of its own for the random generators, and every graph takes memory of the device.
 CAPTURES = VERSION >= (2, 12)
-# Every string says all that outlives a change of settings, for one process runs them all.
+# Every string contains all settings that survive a change of settings, because one process uses them all.
 SETTINGS = [
     "expandable_segments:False",
     "expandable_segments:True",
@@ -84,7 +84,7 @@ def snapshot() -> Dict[str, Any]:
 
 
 class Program:
-    """One process's random life."""
+    """The random operations of one process."""
 
     def __init__(self, log: BinaryIO, seed: int) -> None:
         self.log = log
@@ -195,9 +195,9 @@ class Program:
                 self.recorded_inside.append(address)
 
     def free_recorded_inside(self) -> None:
-        """PyTorch notes uses recorded inside a capture (up to 2.12 also: inside a memory pool) under the address of its own Block, and forgets
-        them only when that block is freed inside, too: otherwise the next block that takes the address inherits them, and which one does
-        is up to the host's heap."""
+        """PyTorch keeps uses that are recorded inside a capture (up to 2.12 also: inside a memory pool) under the address of its Block object. It
+        forgets them only if that block is freed inside, too. Otherwise the next Block object at that address inherits them, and which one
+        that is depends on the host's heap."""
         for address in self.recorded_inside:
             if address in self.blocks:
                 self.free(address)
@@ -265,7 +265,7 @@ class Program:
         if self.pools[pool] is None:
             options = {}
             if VERSION >= (2, 9) and not self.plain:
-                # One at a time: which of several PyTorch asks first is the order of a hash table.
+                # use_on_oom for one pool only: with several, PyTorch tries them in the order of a hash table.
                 options = {"use_on_oom": pool == 0 and r.random() < 0.6, "no_split": r.random() < 0.2}
             self.pools[pool] = torch.cuda.MemPool(**options)
             self.note(MAKE_POOL, pool + 1, int(options.get("use_on_oom", False)), int(options.get("no_split", False)))
@@ -323,15 +323,15 @@ class Program:
         r = self.random
         self.begin_phase(text)
         self.sizes.clear()
-        # The first phase does only what a snapshot tells of, so that it can be replayed: no fractions, no options of pools, and up to 2.7,
-        # whose events do not name pools, no pools.
+        # The first phase does only what a snapshot contains, so that it can be replayed: no fractions, no options of pools, and no pools up
+        # to 2.7, whose events do not name pools.
         self.plain = is_first
         if not is_first:
             self.set_fraction(r.choice((1.0, 1.0, 0.8, 0.5)) if "garbage" not in text else r.choice((0.9, 0.6, 0.3)))
         total = torch.cuda.mem_get_info()[0]
         self.add_ballast(int(total * r.choice((0.0, 0.4, 0.7, 0.9, 0.97))) + 1)
-        # PyTorch 2.15 counts the ranges that it maps for a private pool wrongly and stops at an assertion when it gives them back.
         self.stream_count = r.choice((1, 2, 3, STREAMS, STREAMS))
+        # PyTorch 2.15 counts the ranges that it maps for a private pool wrongly, and stops at an assertion when it frees them.
         with_pools = r.random() < 0.6 if "expandable_segments:False" in text else is_last
         with_pools = with_pools and (VERSION >= (2, 8) or not is_first)
         self.may_drop = not is_last
@@ -380,7 +380,7 @@ def main() -> None:
         share = operations // len(SETTINGS)
         others = [SETTINGS[0], *SETTINGS[2:]]
         program.random.shuffle(others)
-        # A snapshot does not tell of how much memory a fraction is one, nor more than the events of one CHUNK.
+        # A snapshot does not contain the total memory that a fraction refers to, nor more events than one CHUNK.
         first = next(text for text in others if "per_process_memory_fraction:0" not in text)
         others.remove(first)
         program.phase(first, min(share, CHUNK - 1000), is_first=True)
@@ -392,7 +392,7 @@ def main() -> None:
         program.words.tofile(log)
     torch.cuda.memory._record_memory_history(enabled=None)
     random_settings.write(path + ".settings", seed, 300, VERSION >= (2, 9), change_settings, lambda: snapshot()["allocator_settings"])
-    # The last phase leaves its pools as they are; PyTorch would stop at an assertion while Python takes them down.
+    # The last phase leaves its pools as they are; PyTorch would stop at an assertion when Python destroys them.
     os._exit(0)
 
 

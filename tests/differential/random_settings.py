@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives PyTorch's own parser random settings strings and writes down what it makes of them, for settings_comparison.h.
+"""Gives PyTorch's own parser random settings strings and writes down the results, for settings_comparison.h.
 
-Each line: "refused", or the values that a snapshot tells, a tab, the string. Lists have the punctuation of lists: PyTorch reads over
-stray brackets in them, and we refuse those.
+Each line: "refused", or the values that a snapshot contains, a tab, the string. Brackets in lists are always correct, because PyTorch
+ignores stray ones and we refuse them.
 """
 import random
 from typing import Any, Callable, List
@@ -50,12 +50,12 @@ def values(told: Any) -> str:
 
 
 def write(path: str, seed: int, count: int, newest: bool, change: Callable[[str], None], tell: Callable[[], Any]) -> None:
-    """`change` gives a string to PyTorch, which raises what it refuses; `tell` gives what PyTorch's snapshots tell of its settings."""
+    """`change` passes a string to PyTorch, which raises if it refuses it. `tell` returns the settings as PyTorch's snapshots contain them."""
     r = random.Random(seed)
     reset = RESET + (",large_segment_size_mb:20" if newest else "")
     with open(path, "w", encoding="utf-8") as file:
         for _ in range(count):
-            # What was refused had changed something up to there: from here on all is known again.
+            # A refused string may have changed some settings before the error. After this reset, all of them are known again.
             change(reset)
             file.write(f"{values(tell())}\t{reset}\n")
             text = settings(r, newest)
