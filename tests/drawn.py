@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long tests take turns: each commit runs every second or third of them, the next commit the next ones.
+"""Long tests take turns: each commit runs every second or third of them, and the next commit runs the next ones.
 
     @drawn.share(2)
     class NamesTest(unittest.TestCase): ...     every second of its tests; the others are skipped by name
     @drawn.whole(3)
     class WheelTest(unittest.TestCase): ...     all of its tests, in every third commit
 
-VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them, and VRAMSCOPE_TEST_DRAW=all too, without the other effects of the former.
-VRAMSCOPE_TEST_DRAW=7 repeats a turn; without it the number of commits decides, or the day where there is no clone.
+VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them. So does VRAMSCOPE_TEST_DRAW=all, without the other effects of the former.
+VRAMSCOPE_TEST_DRAW=7 repeats a turn. Without it the number of commits decides, or the date if there is no clone.
 """
 import datetime
 import functools
@@ -38,13 +38,13 @@ def turn() -> int:
 
 
 def seed() -> int:
-    """For random inputs: new ones with each commit, and the same ones for one commit, so that a commit passes twice or fails twice.
-    VRAMSCOPE_TEST_SEED=N takes that one."""
+    """A seed for random inputs. It differs between commits and is the same within a commit, so that a commit passes twice or fails twice.
+    VRAMSCOPE_TEST_SEED=N uses N."""
     return int(os.environ.get("VRAMSCOPE_TEST_SEED") or random.Random(turn()).randrange(1, 1 << 31))
 
 
 def chosen(names: List[str], one_of: int) -> List[str]:
-    """One of so many of these, at least one. All where all are wanted."""
+    """The share of these names whose turn it is: one of `one_of`, at least one. All of them if all tests are requested."""
     if EVERY or DRAW == "all":
         return names
     ordered = sorted(names)
@@ -52,7 +52,7 @@ def chosen(names: List[str], one_of: int) -> List[str]:
 
 
 def is_asked_for(case: str, name: str) -> bool:
-    """On the command line."""
+    """True if the command line names the test."""
     return any(word in (name, f"{case}.{name}") for word in sys.argv[1:])
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a sample several times in one process, with other flags each time: importing PyTorch costs more than the few steps that a test wants.
+"""Trains a sample several times in one process, with other flags each time: importing PyTorch takes longer than the few steps that a test needs.
 
     python in_turn.py samples/gpt.py --steps 9 --then --amp bf16 --then --checkpoint
 

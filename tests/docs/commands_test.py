@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of docs/questions and of README.md do what the pages show: each block of `sh` behind a comment `run` is run here.
+"""The commands of docs/questions and of README.md do what the pages show: each block of `sh` after a comment `run` is run here.
 
     <!-- run -->                          exit code 0 of each command; the lines of the `text` block that follows are in the output, in order
     <!-- run: exit 1 -->                  the last command of the block ends with 1
     <!-- run: first line -->              only the first line is compared: the others depend on the time that the host takes
-    <!-- run: seldom -->                  takes long: with VRAMSCOPE_TEST_EVERY=1 alone
+    <!-- run: seldom -->                  takes long: only with VRAMSCOPE_TEST_EVERY=1
 
 `train.py` is samples/gpt2.py, `./train` is samples/gpt.cpp where it was built. A line `...` stands for any lines, and times for any times.
-The figures are those of PYTORCH; under another release digits are not compared. Pages share one folder, and a command that several pages have runs once.
+The figures are those of PYTORCH; with another release digits are not compared. Pages share one folder, and a command that several pages have runs once.
 """
 import os
 import re

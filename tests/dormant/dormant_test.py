@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A recorder that sleeps: woken and put to sleep again while a program trains, which never notices."""
+"""A dormant recorder: it is woken and put to sleep again while a program trains, and the program does not notice."""
 import contextlib
 import json
 import os
@@ -40,7 +40,7 @@ class Trainer:
 
     @contextlib.contextmanager
     def busy(self) -> Iterator[None]:
-        """Trains in the background: a program that waits for input lets nobody into its interpreter."""
+        """Trains in the background, because a recorder cannot enter the interpreter of a program that waits for input."""
         enough = threading.Event()
 
         def work() -> None:

@@ -49,6 +49,6 @@ int main(int count, char** arguments) {
                         std::strstr(dlerror(), "cuNoSuchFunction") != nullptr);
   std::printf("%d", dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") == nullptr);  // no driver in the global scope
   std::printf("%d\n", dlvsym(RTLD_DEFAULT, "dlopen", "GLIBC_2.2.5") != nullptr);
-  // Behind the program, but not behind the recorder: found only when dlsym sees who asks.
+  // The recorder comes after the program in the search order: found only if dlsym knows its real caller.
   std::printf("%d\n", dlsym(RTLD_NEXT, "vramscope_mark") != nullptr);
 }

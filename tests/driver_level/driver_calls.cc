@@ -103,7 +103,7 @@ void VirtualMemory() {
   CALL(cuMemCreate, &second, 4 * kMib, &on_device, 0ull);
   CALL(cuMemMap, range, 2 * kMib, size_t{0}, first, 0ull);
   CALL(cuMemMap, range + 2 * kMib, 4 * kMib, size_t{0}, second, 0ull);
-  CALL(cuMemRelease, first);  // stays, for it is mapped
+  CALL(cuMemRelease, first);  // stays, because it is mapped
   CALL(cuMemRetainAllocationHandle, &again, reinterpret_cast<void*>(range + 2 * kMib));
   CALL(cuMemUnmap, range, 6 * kMib);
   CALL(cuMemRelease, second);
@@ -260,8 +260,7 @@ void Code() {
   for (void* const library_of_code : libraries) CALL(cuLibraryUnload, library_of_code);
 }
 
-// Code that is loaded when it is first used: by a launch, a question, or cuFuncLoad, and by nothing after
-// that.
+// Code that is loaded when it is first used: by a launch, a query, or cuFuncLoad. Later uses load nothing.
 void Kernels() {
   using Announce = void (*)(const void*, const char*, size_t, const void*);
   const auto announce = reinterpret_cast<Announce>(dlsym(library, "vramscope_simulated_code"));

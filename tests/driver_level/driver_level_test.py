@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver's records against the simulated device's own ledger: after every call, to the byte, by library."""
+"""Compares the driver's records with the simulated device's own ledger: after every call, to the byte, by library."""
 import ctypes.util
 import json
 import os
@@ -28,7 +28,7 @@ def simulated_folder(release: str = "cuda13") -> str:
 
 class Calls(RecordingTest):
     def steps(self, *arguments: str, **variables: str) -> List[Dict[str, Any]]:
-        """Runs the program; its steps, each with what the records before its mark add up to."""
+        """Runs the program. Returns its steps, each with the sum of the records before its mark."""
         trace = self.folder / "run.vms"
         environment = clean_environment(LD_LIBRARY_PATH=simulated_folder(), VRAMSCOPE_SIMULATED_MODULE="4MiB", **variables)
         done = record(trace, [target("driver_calls"), *arguments], env=environment)
@@ -82,7 +82,7 @@ class Clients(RecordingTest):
 
     def compare(self, *clients: str, preload: str = "", program: str = "clients", under: Sequence[str] = (),
                 under_way: int = 0) -> None:
-        """Same answers with and without the recorder; and every library has in the trace what it has in the ledger."""
+        """The program prints the same with and without the recorder, and each library has the same bytes in the trace as in the ledger."""
         libraries = []
         for client in clients:
             deep, colon, name = client.rpartition(":")
@@ -108,7 +108,7 @@ class Clients(RecordingTest):
 
     @staticmethod
     def parts(stdout: str) -> Tuple[Any, str]:
-        """The ledger, and what the program says of the loader."""
+        """The ledger, and what the program prints about the loader."""
         text = stdout[stdout.index('{"process"'):]
         end = text.rindex("}\n") + 1
         return json.loads(text[:end]), text[end:]
@@ -140,7 +140,7 @@ class Clients(RecordingTest):
         self.compare("client_of_12", "client_of_static", under=["gdb", "-q", "-nx", "-readnever", "-batch", "-ex", "run", "--args"])
 
     def test_openmp(self) -> None:
-        """Threads of the compiler's OpenMP, of LLVM's, which answers its calls when it comes first and looks functions up itself, and of both."""
+        """Threads of the compiler's OpenMP, of LLVM's, and of both. LLVM's looks functions up itself, and serves the compiler's calls if loaded first."""
         under_way = 3 * (2 << 20)  # the first client's 2 MiB, by each other thread of four
         self.compare("client_with_openmp", "client_of_static", under_way=under_way)
         llvm = ctypes.util.find_library("omp") or ctypes.util.find_library("omp5")
@@ -163,8 +163,8 @@ class Samples(DeviceTest):
     """All sample programs: after every change of the device's ledger and every record of the driver, the same rows to the byte."""
 
     def compare(self, python: str, command: Sequence[str], preload: str = "", **variables: str) -> None:
-        """A call is recorded after it took memory and before it gave some back. So a ledger equals what the records say before or after
-        one of those between this change and the next, and the records after each equal the ledger before or after that moment."""
+        """A call is recorded after it has allocated, or before it frees. So a ledger equals the sum of the records before or after one of
+        those between this change and the next, and the sum after each record equals the ledger before or after that moment."""
         trace, journal = self.folder / "run.vms", self.folder / "journal"
         run_environment = environment(python, VRAMSCOPE_SIMULATED_JOURNAL=str(journal), **variables)
         run_environment["LD_PRELOAD"] += f":{preload}" if preload else ""

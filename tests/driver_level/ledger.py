@@ -23,7 +23,7 @@ class Taken(NamedTuple):
 
 
 class Physical:
-    """Memory of cuMemCreate: there while a handle or a mapping is."""
+    """Memory of cuMemCreate: it exists as long as it has a handle or a mapping."""
 
     def __init__(self, taken: Taken) -> None:
         self.taken = taken
@@ -32,8 +32,8 @@ class Physical:
 
 
 class DriverSum:
-    """What one process has, after the records that it was given. Threads that call at once may have `under_way` bytes, that are taken or given
-    back and not yet in the records, or the other way round, while one of them asks the driver for its total."""
+    """The sum of the records of one process so far. `under_way`: by how many bytes the driver's total may differ from it, because other threads
+    allocate or free at the same time and their records come earlier or later."""
 
     def __init__(self, under_way: int = 0) -> None:
         self.under_way = under_way
@@ -44,7 +44,7 @@ class DriverSum:
         self.pools: Dict[int, int] = {}
         self.graphs: Dict[int, int] = {}
         self.code: Dict[str, int] = {}  # by library
-        self.modules: Dict[int, str] = {}  # whose they are
+        self.modules: Dict[int, str] = {}  # address -> the library that owns it
         self.host: Dict[int, int] = {}
         self.samples = 0
 
@@ -116,7 +116,7 @@ class DriverSum:
         for taken in self.live.values():
             if taken.kind in IN_PAGES:
                 rows[taken.library] = rows.get(taken.library, 0) + -(-taken.size // PAGE) * PAGE
-            elif taken.kind == CONTEXT:  # nobody's in the ledger
+            elif taken.kind == CONTEXT:  # of no library in the ledger
                 rows[""] = rows.get("", 0) + taken.size
         for library, size in self.code.items():
             rows[library] = rows.get(library, 0) + size
@@ -132,7 +132,7 @@ class DriverSum:
 class LedgerChange(NamedTuple):
     monotonic_ns: int
     what: str
-    rows: Dict[str, int]  # after it, as DriverSum.rows has them
+    rows: Dict[str, int]  # after it, in the form of DriverSum.rows
 
 
 def ledger_changes(journal: Path) -> List[LedgerChange]:
@@ -151,7 +151,7 @@ def ledger_changes(journal: Path) -> List[LedgerChange]:
 
 
 def ledger_rows(ledger: Dict[str, Any], pool_calls: Any = ("Async", "MemAllocNode", "cuGraph")) -> Dict[str, int]:
-    """The same of the ledger."""
+    """The rows of a ledger, in the form of DriverSum.rows."""
     rows: Dict[str, int] = {}
     for row in ledger["devices"][0]["rows"]:
         library = "pools" if any(word in row["call"] for word in pool_calls) else row["library"]

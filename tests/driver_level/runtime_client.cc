@@ -23,7 +23,7 @@ extern "C" int cudaMalloc(void** pointer, size_t bytes);
 extern "C" int cudaFree(void* pointer);
 #endif
 
-// Takes `bytes`, ten times takes and gives back as much again, and leaves the first.
+// Allocates `bytes` and keeps them; then ten times allocates as much again and frees it.
 extern "C" __attribute__((visibility("default"))) int client_takes(size_t bytes) {
   void *kept = nullptr, *other = nullptr;
   if (cudaMalloc(&kept, bytes) != 0) return 1;

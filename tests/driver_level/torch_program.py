@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes device memory in all the ways that PyTorch and its libraries have, and writes the device's ledger after each of many moments.
+"""Allocates device memory in all the ways that PyTorch and its libraries have, and writes the device's ledger at many moments.
 
     torch_program.py OUTPUT SEED
 """
@@ -18,7 +18,7 @@ ledgers = []
 
 
 def moment(what: str) -> None:
-    """A mark in the trace with the number of the ledger that is kept now."""
+    """Keeps the ledger, and sets a mark with its number in the trace."""
     buffer = ctypes.create_string_buffer(1 << 16)
     driver.vramscope_simulated_ledger(buffer, ctypes.c_size_t(len(buffer)))
     ledgers.append({"what": what, "ledger": json.loads(buffer.value.decode())})

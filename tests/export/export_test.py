@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every number that appears in more than one output is the same in all: terminal, JSON, HTML, viewer, CSV, SQLite, Perfetto, Chrome, speedscope,
-collapsed stacks, pprof. Over three recorded runs and, where they lie beside the checkout, two snapshots of real trainings. Databases and tables
-are read by SQLite and Python, and figures are added up from their rows."""
+collapsed stacks, pprof. Tested on three recorded runs and, if they are next to the checkout, two snapshots of real trainings. SQLite and Python read
+the databases and tables, and add up figures from their rows."""
 import csv
 import json
 import re
@@ -211,7 +211,7 @@ class Exports(RecordingTest):
         database.close()
 
     def check_queries(self, database: sqlite3.Connection) -> None:
-        """Those of the documentation do run, and each gives an answer."""
+        """The queries of the documentation run, and there are enough of them."""
         queries = re.findall(r"```sql\n(.*?)```", (SOURCE / "docs/exports.md").read_text(encoding="utf-8"), re.DOTALL)
         self.assertGreaterEqual(len(queries), 5)
         for query in queries:
@@ -224,7 +224,7 @@ class Exports(RecordingTest):
         try:
             self.assertEqual(wire.published(trace), [(event.time_ns, event.type, event.value) for event in events])
         except ImportError:
-            pass  # a second reader, where it is installed
+            pass  # the second reader is not installed
         counters: Dict[str, int] = Counter()
         for event in events:
             if event.type == 4:
@@ -249,7 +249,7 @@ class Exports(RecordingTest):
         self.assertEqual(len([event for event in chrome if event["ph"] == "i"]), len(answer["out_of_memory"]))
 
     def perfetto_at_peak(self, events: List[wire.Event], device: str, answer: Dict[str, Any]) -> Dict[str, int]:
-        """The counters when the first packet has said the peak, and those of the same event after it."""
+        """The counters when a packet first reports the peak, including later packets of the same event."""
         now: Dict[str, int] = Counter()
         reached = None
         for event in events:

@@ -15,7 +15,7 @@ import recorded_run
 
 
 def embedded(page: Path) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """The report and the picture of a page: what its script draws from."""
+    """The report and the picture in a page, from which its script draws."""
     text = page.read_text(encoding="utf-8")
     found = re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', text, re.DOTALL)
     assert [name for name, _ in found] == ["report", "picture"], [name for name, _ in found]
@@ -23,7 +23,7 @@ def embedded(page: Path) -> Tuple[Dict[str, Any], Dict[str, Any]]:
 
 
 def numbers(document: Any, path: str = "") -> Iterator[Tuple[str, Any]]:
-    """Every number, boolean and null of a document with the way to it; texts, which a page may cut, are left out."""
+    """Every number, boolean and null of a document, with its path. Texts are left out, because a page may cut them."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield from numbers(value, f"{path}.{key}")
@@ -35,7 +35,7 @@ def numbers(document: Any, path: str = "") -> Iterator[Tuple[str, Any]]:
 
 
 def columns_at_peak(picture: Dict[str, Any]) -> Tuple[int, Dict[str, int]]:
-    """The time and the categories of the timeline's highest column; it keeps differences."""
+    """The time and the categories of the timeline's highest column. The document stores differences between columns."""
     columns = picture["columns"]
     kept = {key: list(accumulate(differences)) for key, differences in columns["categories"].items()}
     totals = [sum(values) for values in zip(*kept.values())]
@@ -44,7 +44,7 @@ def columns_at_peak(picture: Dict[str, Any]) -> Tuple[int, Dict[str, int]]:
 
 
 def viewer() -> Optional[Path]:
-    """Where it was built."""
+    """The path of the viewer; None if it was not built."""
     path = Path(recorded_run.vramscope()).resolve().parent / "vramscope-viewer"
     return path if os.access(path, os.X_OK) else None
 

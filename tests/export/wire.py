@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads Protocol Buffers' wire format (https://protobuf.dev/programming-guides/encoding) and the parts of Perfetto's and pprof's messages
-that exports have; a second implementation, so that a number of a field that is wrong in one of them is found."""
+that exports contain. It is a second implementation, so that a wrong field number in one of the two is found."""
 import gzip
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union

@@ -29,7 +29,7 @@ def make_job(folder: Path, ranks: int, steps: int) -> None:
 
 
 def write_snapshot(path: Path, own: int, guest_of: Optional[int] = None, fails: bool = False) -> None:
-    """As PyTorch does: a process with a block on its own device, perhaps one on another device, perhaps a request that failed."""
+    """Writes a snapshot like PyTorch's: a process with a block on its own device, perhaps one on another device, perhaps a failed request."""
     def segment(device: int, size: int) -> Dict[str, Any]:
         block = {"address": 1 << 40, "size": size, "requested_size": size, "state": "active_allocated", "frames": []}
         return {"device": device, "address": 1 << 40, "total_size": size, "allocated_size": size, "active_size": size, "requested_size": size, "stream": 0,
@@ -98,7 +98,7 @@ class FleetTest(recorded_run.RecordingTest):
         self.fleet(str(job), "--html", str(page))
         self.assertIn('"heat"', page.read_text())
 
-        # A snapshot knows neither the process nor its end: what can be known is found all the same, also from a mixture.
+        # A snapshot contains neither the process nor its end. All else is still found, also if traces and snapshots are mixed.
         for rank in range(8):
             done = recorded_run.run([recorded_run.vramscope(), "convert", str(job / f"rank{rank}.vms"), str(job / f"rank{rank}.pickle")])
             self.assertEqual(done.code, 0, done.stderr)
@@ -139,7 +139,7 @@ class FleetTest(recorded_run.RecordingTest):
             self.assertEqual(recorded_run.run([recorded_run.vramscope(), "top", *wrong]).code, 2, wrong)
 
     def test_a_recorder_leaves_a_summary_that_stands_for_its_trace(self) -> None:
-        """The target is killed below `timeout`, which the recorder started: the kernel says how it ended."""
+        """The target is a child of `timeout`, which the recorder started, and is killed: the kernel reports how it ended."""
         job = self.folder / "job"
         job.mkdir()
         counters = self.folder / "counters"
@@ -252,7 +252,7 @@ class FleetTest(recorded_run.RecordingTest):
         self.assertEqual((wrong.stdout + wrong.stderr).count(b"--top needs a number"), 1, "said once, not by each process")
 
     def test_mpi_processes_that_see_other_files_give_the_same_answer(self) -> None:
-        """Disks of nodes: each process sees half of the ranks, so no process sees the trace of every outlier and the typical one."""
+        """As with local disks: each process sees half of the ranks, so no process sees the traces of all outliers and of the typical rank."""
         if shutil.which("mpirun") is None or not Path(recorded_run.vramscope()).with_name("vramscope-fleet-mpi").exists():
             self.skipTest("no MPI when this was built")
         whole = self.folder / "whole/job"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well `vramscope fleet` aligns the clocks of hosts: four network namespaces with a host name each, one gloo rank in each, and clocks that are 0, 3, 6
-and 9 seconds ahead. Prints the offset that fleet finds for each host, and its distance from the true one.
+"""Measures how well `vramscope fleet` aligns the clocks of hosts: four network namespaces with a host name each, one gloo rank in each, and clocks that
+are 0, 3, 6 and 9 seconds ahead. Prints the offset that fleet finds for each host, and its distance from the true one.
 
     tests/fleet/hosts.py VRAMSCOPE PYTHON     as root, with `ip` and libfaketime; PYTHON has torch
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import List
 
 HOSTS = 4
-AHEAD_S = 3  # each host, of the one before
+AHEAD_S = 3  # how far each host's clock is ahead of the previous one's
 MOST_NS = 1_000_000
 STEPS = 2000
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which launchers' ranks a recording knows: one row for each, by running a small gloo job under it.
+"""Tests for which launchers a recording contains the ranks: runs a small gloo job under each, and prints one row for it.
 
     tests/fleet/launchers.py VRAMSCOPE PYTHON     PYTHON has torch, and accelerate, lightning, deepspeed and ray where these are to be tried
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One of several ranks that train side by side, each with the fault that its number has: planted.py cuda|cpu none|out_of_memory|killed [FOLDER]
+"""One of several ranks that train side by side, each with the fault of its rank number: planted.py cuda|cpu none|out_of_memory|killed [FOLDER]
 
 Ranks 0, 2, 4, 6 are stage 0 of a pipeline, the others are stage 1. The faults that end a rank end the whole job, so a run has at most one of them.
 FOLDER: PyTorch's own snapshots are written there, rank3.pickle and so on, at the end or when a rank has run out of memory."""
@@ -14,7 +14,7 @@ import torch.distributed as dist
 from torch import nn
 
 WIDTH, ROWS, STEPS = 128, 2048, 10
-LONG_BATCH, LEAK, CONTEXT, LATE, FRAGMENTED = 1, 2, 3, 4, 5  # and the last but one fails
+LONG_BATCH, LEAK, CONTEXT, LATE, FRAGMENTED = 1, 2, 3, 4, 5  # and the last rank but one fails
 LONG_SINCE, FAILS_IN = 3, 7
 LEAKED_FLOATS = 1 << 18
 

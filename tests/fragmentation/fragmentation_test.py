@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`vramscope frag` against a brute-force recomputation of the same snapshots, and against what PyTorch says of itself."""
+"""Compares `vramscope frag` with a brute-force recomputation from the same snapshots, and with PyTorch's own figures."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def frag(path: str, *options: str) -> Dict[str, Any]:
 
 
 def dry_run(trace: str, *command: str) -> None:
-    """On a simulated device; the command may die as it likes."""
+    """Records the command on a simulated device. How it ends does not matter."""
     subprocess.run([VRAMSCOPE, "dryrun", "--gpu", "rtx-3060", "-o", trace, "--", os.environ["VRAMSCOPE_TEST_PYTHON"], *command],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
@@ -123,7 +123,7 @@ class SharedSnapshots(unittest.TestCase):
 class AProgramThatFails(unittest.TestCase):
     """One program on the simulated device, recorded by vramscope and by PyTorch, with PyTorch's own allocator as the oracle."""
 
-    # Expandable segments last: PyTorch puts the others back by itself when it is given new settings.
+    # Expandable segments last: all other settings are reset by PyTorch itself when it gets new ones.
     SETTINGS = ("max_split_size_mb:512", "max_split_size_mb:128", "roundup_power2_divisions:8", "expandable_segments:True")
     folder: "tempfile.TemporaryDirectory[str]"
 

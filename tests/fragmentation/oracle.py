@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decomposition of a snapshot's memory, from nothing but the pickle: the slow and obvious way.
+"""Decomposes a snapshot's memory from nothing but the pickle, in the slow and obvious way.
 
 Shares nothing with the code under test: no links, no sums kept up to date, no checkpoints. The first moment is the end with all events
-undone, one by one; from there the events are done again over plain lists, and the causes are counted block by block.
+undone, one by one. From there the events are applied again to plain lists, and the causes are counted block by block.
 """
 
 import pickle
@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 class Plain(pickle.Unpickler):
-    """Foreign files: plain data only."""
+    """Reads plain data only, because the files are foreign."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"names {module}.{name}")
@@ -44,7 +44,7 @@ def up(number: int, to: int) -> int:
 
 
 def rounded(size: int) -> int:
-    """Without roundup_power2_divisions: no shared snapshot was recorded with it."""
+    """The size of the block for a request. Ignores roundup_power2_divisions: no shared snapshot was recorded with it."""
     return max(512, up(size, 512))
 
 
@@ -89,8 +89,8 @@ class Memory:
             raise NotImplementedError(f"no shared snapshot has {action}")
 
     def find_sizes(self) -> None:
-        """Of the blocks that were there at the begin and are not at the end: what begins within 1 MiB behind a block of the large pool, while it
-        lives, shows where it ends."""
+        """Finds the sizes of blocks that exist at the beginning and not at the end. A block of the large pool ends where the next one begins, if
+        that is at most 1 MiB after its rounded request, while it lives."""
         begins = sorted(self.blocks)
         for address in [a for a in begins if self.blocks[a].size == 0]:
             end = address + rounded(self.blocks[address].requested)
@@ -127,7 +127,7 @@ class Memory:
             self.segments[address] = Segment(address, address + size, event["stream"], (0, 0), size == 2 * MIB, False)
 
     def size_of(self, begin: int, asked: int) -> int:
-        """The next block, or the segment's end, is where the free block ended that this one was cut from."""
+        """The size of a new block. The free block that it was cut from ended at the next block, or at the end of the segment."""
         segment = self.segment_of(begin)
         limit = min([a for a in self.blocks if begin < a < segment.end] + [segment.end])
         size = rounded(asked)

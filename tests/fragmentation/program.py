@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fragments the memory of a GPU until a request fails that would fit in one piece, and writes down what PyTorch says of itself.
+"""Fragments the memory of a GPU until a request fails that would fit in one piece, and writes down PyTorch's own figures.
 
     program.py OUT SETTINGS...
 
-OUT.pickle: the snapshot right after the failure. OUT.json: torch.cuda.memory_stats() then, what empty_cache gave back, and for each of the
-SETTINGS whether the same requests, made again from an empty cache under them, end with the same failure. The same once more under the last
-of the settings: OUT.last.pickle. In the end memory runs out and the program kills itself at once.
+OUT.pickle: the snapshot right after the failure. OUT.json: torch.cuda.memory_stats() then, how much empty_cache freed, and for each of the
+SETTINGS how the same requests end if they are repeated with them, from an empty cache. OUT.last.pickle: the snapshot of one more failure,
+with the last of the settings. In the end memory runs out and the program kills itself at once.
 """
 
 import json
@@ -64,7 +64,7 @@ def fragment() -> List[Tensor]:
 
 
 def end_under(events: List[Dict[str, Any]], settings: str) -> str:
-    """The recorded requests once more: "fits", "fails", or "fails_before"."""
+    """Repeats the recorded requests with these settings: "fits", "fails", or "fails_before"."""
     torch.cuda.memory._set_allocator_settings(settings)
     live: Dict[int, Tensor] = {}
     streams = {event["stream"]: torch.cuda.Stream() for event in events if event["stream"] != 0}
@@ -86,7 +86,7 @@ def end_under(events: List[Dict[str, Any]], settings: str) -> str:
 
 
 def observed(path: str) -> Dict[str, Any]:
-    """What PyTorch counts in a fragmented state, and what it gives back."""
+    """What PyTorch counts in a fragmented state, and how much it frees then."""
     torch.cuda.memory._record_memory_history(max_entries=1_000_000)
     kept = fragment()
     torch.cuda.memory._dump_snapshot(path)

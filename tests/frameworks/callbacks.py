@@ -17,7 +17,7 @@ kept: List[torch.Tensor] = []
 
 
 class Model(nn.Module):
-    """Takes and gives what Hugging Face's Trainer does."""
+    """Has the inputs and outputs that Hugging Face's Trainer expects."""
 
     def __init__(self, fails: bool) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ def transformers(folder: Path, fails: bool) -> List[Dict[str, Any]]:
     seen: List[Dict[str, Any]] = []
 
     class Logger(transformers.TrainerCallback):
-        """Stands where TensorBoard's callback does: before what the user adds."""
+        """Takes the place of TensorBoard's callback: it runs before the user's own callbacks."""
 
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
             seen.append(dict(logs))

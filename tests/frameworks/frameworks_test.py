@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of the usual frameworks run under vramscope as they run alone, and its categories are what they know of their own memory.
+"""Programs of the usual frameworks run under vramscope as they run alone, and its categories equal what they know about their own memory.
 
     frameworks_test.py                     Accelerate, Transformers' Trainer, Lightning, FSDP2 with tensor parallelism
     VRAMSCOPE_FRAMEWORKS_PYTHON            a Python with PyTorch and these packages; default: build/venv-frameworks (scripts/setup.sh --tests)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains with the watch of `VramscopeCallback(on_oom="trace")` until memory runs out. Usage, under `vramscope dryrun`: last_steps.py FOLDER
 
-A dry run records the program, and then the watch leaves recording to it. So the training is a second process, with the simulated GPU alone."""
+A dry run records the program, so the watch would not record it too. Therefore the training is a second process, which only has the simulated GPU."""
 import os
 import subprocess
 import sys

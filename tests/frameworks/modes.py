@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one program of programs.py in the ways that users run theirs, and says what differs.
+"""Runs one program of programs.py in the ways that users run theirs, and reports what differs.
 
     plain     as it is, on the CPU, where its results are real
-    record    under `vramscope record`: the same exit code and output, and the report's categories are what the program knows of itself
-    dryrun    under `vramscope dryrun` with default options, on simulated GPUs: exit code 0, and the same of the categories
+    record    under `vramscope record`: the same exit code and output, and the report's categories equal what the program knows about its memory
+    dryrun    under `vramscope dryrun` with default options, on simulated GPUs: exit code 0, and the same for the categories
     try       under `vramscope try --dry`
 """
 import json
@@ -88,7 +88,7 @@ class Modes:
                                 timeout=TIMEOUT * (2 if "try" in before else 1), env=environment)
 
     def _labels(self, trace: Path) -> List[str]:
-        """Where the report's categories are not what the program knew at its points."""
+        """Where the report's categories differ from what the program knew at its points."""
         recorded = {process["pid"] for process in recorded_run.ask("info", str(trace))["processes"]}
         wrong = []
         for file in sorted(self._folder.glob("points.*")):
@@ -116,7 +116,7 @@ def _failure(done: recorded_run.Finished) -> List[str]:
 
 
 def known_programs(python: str) -> Dict[str, Known]:
-    """All programs, asked of programs.py."""
+    """All programs, as programs.py lists them."""
     ask = "import json, programs; print(json.dumps([[name, p.packages, p.ranks, p.gpus, p.on_cpu, p.alone] for name, p in programs.PROGRAMS.items()]))"
     done = recorded_run.run([python, "-c", ask], cwd=str(HERE))
     if done.code:

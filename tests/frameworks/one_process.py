@@ -244,7 +244,7 @@ def torch_geometric() -> None:
 
 @program()
 def augmenting() -> None:
-    """As detectors are trained: sizes that change, warm-up by group, autocast, an average of the weights, validation after each epoch."""
+    """Trains as object detectors are trained: sizes that change, warm-up by group, autocast, averaged weights, validation after each epoch."""
     import copy
 
     model = nn.Sequential(nn.Conv2d(3, 16, 3, stride=2), nn.BatchNorm2d(16), nn.SiLU(), nn.Conv2d(16, 16, 3), nn.BatchNorm2d(16), nn.AdaptiveAvgPool2d(1),

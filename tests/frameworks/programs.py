@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a tiny model with one of the frameworks that people train with: programs.py NAME. On the GPU where there is one, else on the CPU.
+"""Trains a tiny model with one of the usual frameworks: programs.py NAME. On the GPU if there is one, else on the CPU.
 
 Models come from configurations; nothing is downloaded. Each program asks the framework's own objects what it holds (witness.py).
 """

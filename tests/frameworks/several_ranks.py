@@ -11,7 +11,7 @@ from witness import DEVICE, Witness, state_of
 
 
 def distributed() -> int:
-    """Joins the group; the rank."""
+    """Joins the group; returns the rank."""
     import torch.distributed as dist
 
     if DEVICE == "cuda":
@@ -30,7 +30,7 @@ def leave() -> None:
 @program(ranks=2)
 def ddp() -> None:
     distributed()
-    # Without biases: PyTorch tells of the buckets that it has made anew one step late, and then the sum of their blocks stays the same.
+    # PyTorch reports rebuilt buckets one step late. Without biases, the sum of their blocks stays the same.
     model = nn.Sequential(*[nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(2)]).to(DEVICE)
     model = nn.parallel.DistributedDataParallel(model, bucket_cap_mb=0.01)
     train(model, torch.optim.AdamW(model.parameters()), lambda batch: model(batch).pow(2).mean(), communication=lambda: buckets(model))
@@ -38,7 +38,7 @@ def ddp() -> None:
 
 
 def buckets(model: nn.parallel.DistributedDataParallel) -> List[int]:
-    """The bytes of each, as the reducer says."""
+    """The bytes of each bucket, as the reducer reports them."""
     facts = model._get_ddp_logging_data()
     return [int(size) for size in (facts.get("rebuilt_bucket_sizes") or facts["bucket_sizes"]).split(",")]
 
@@ -62,7 +62,7 @@ def fully_sharded(model: nn.Module, **options: Any) -> nn.Module:
 
 
 def gathered(model: nn.Module) -> List[torch.Tensor]:
-    """What FSDP2 keeps gathered at this moment."""
+    """The parameters that FSDP2 keeps gathered at this moment."""
     from torch.distributed.fsdp import FSDPModule
 
     found = []
@@ -83,7 +83,7 @@ def fsdp2() -> None:
 
 
 def train_sharded(model: nn.Module) -> None:
-    """With an evaluation after each step, from which the parameters stay gathered, and a point then."""
+    """Trains with an evaluation after each step, which leaves the parameters gathered, and with a point after that."""
     optimizer, witness = torch.optim.AdamW(model.parameters()), Witness()
     for batch in batches():
         model(batch).pow(2).mean().backward()
@@ -148,7 +148,7 @@ def pipelined(stage: Any, model: nn.Module, first: bool, last: bool) -> None:
 
 
 def shapes(first: bool) -> Dict[str, torch.Tensor]:
-    """What goes from stage to stage."""
+    """The tensors that pass from stage to stage."""
     return {"input_args": torch.empty(BATCH // 2, WIDTH, device=DEVICE, requires_grad=not first),
             "output_args": torch.empty(BATCH // 2, WIDTH, device=DEVICE, requires_grad=True)}
 
@@ -220,8 +220,8 @@ def deepspeed(stage: int, **options: Any) -> None:
     for batch in batches():
         engine.backward(engine(batch).pow(2).mean())
         engine.step()
-        # The part of the weights that this rank updates, and the weights: in ZeRO-3 what this rank keeps of them. What it has gathered is
-        # communication there, and the buckets that are reduced hold the gradients.
+        # The part of the weights that this rank updates, and the weights, in ZeRO-3 this rank's shards of them. In ZeRO-3, gathered weights
+        # count as communication, and the buckets that are reduced hold the gradients.
         updated = optimizer.fp32_partitioned_groups_flat if stage == 3 else optimizer.single_partition_of_fp32_groups
         weights = [getattr(parameter, "ds_tensor", parameter) for parameter in engine.module.parameters()]
         gradients = [bucket.buffer for bucket in optimizer.ipg_buckets.values()] if stage == 3 else None
@@ -230,7 +230,7 @@ def deepspeed(stage: int, **options: Any) -> None:
     leave()
 
 
-@program("deepspeed", ranks=2, on_cpu=False)  # there it compiles extensions
+@program("deepspeed", ranks=2, on_cpu=False)  # on the CPU it compiles extensions
 def zero2() -> None:
     deepspeed(2)
 
@@ -252,7 +252,7 @@ def zero3_all_ranks() -> None:
 
 @program(ranks=2)
 def pipeline_inferred() -> None:
-    """The stages tell each other the shapes."""
+    """The stages send each other the shapes."""
     from torch.distributed.pipelining import PipelineStage
 
     rank = distributed()

@@ -99,7 +99,7 @@ def lightning_manual() -> None:
 
 
 class OwnAdam:
-    """No subclass of torch.optim's."""
+    """An optimizer that is no subclass of torch.optim.Optimizer."""
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = list(parameters)
@@ -151,7 +151,7 @@ def timm_ema_mixup() -> None:
     both = nn.ModuleList([model, average.module])
     for _ in range(STEPS):
         images, classes = torch.randn(BATCH, 3, 64, 64).to(DEVICE), torch.randint(0, 10, (BATCH,)).to(DEVICE)
-        # Mixup makes its targets on the device that it is told of by their own.
+        # Mixup creates its targets on the device of `classes`.
         images, targets = mix(images, classes)
         loss(model(images), targets).backward()
         optimizer.step()
@@ -182,7 +182,7 @@ def diffusers_ema() -> None:
 
 
 def pretrained(save: Callable[[str], Any], load: Callable[[str], Any]) -> Any:
-    """A model from a folder, as most are."""
+    """A model that is loaded from a folder, as most models are."""
     with tempfile.TemporaryDirectory() as folder:
         save(folder)
         return load(folder)

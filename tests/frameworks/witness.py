@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training program knows of its own memory: its parameters, gradients, optimizer state and communication buffers, asked from PyTorch
-and the framework itself, never from the recorder.
+"""What a training program knows about its own memory: parameters, gradients, optimizer state and communication buffers, as PyTorch and the
+framework themselves report them, never the recorder.
 
-Bytes are those of blocks: on a GPU a storage lies in a block of the caching allocator, which torch.cuda.memory_snapshot() tells.
+Bytes are those of blocks: on a GPU a storage lies in a block of the caching allocator, which torch.cuda.memory_snapshot() lists.
 
 With VRAMSCOPE_POINTS set, each point is appended to that file (one for each rank) with its time, for the driver to ask the report about.
 """
@@ -57,7 +57,7 @@ def blocks_of_gpu() -> Dict[int, int]:
 
 
 def mapped_files() -> List[Tuple[int, int]]:
-    """[begin, end) of what this process maps of files. safetensors leaves weights of the CPU there, and nobody allocates them."""
+    """[begin, end) of the files that this process maps. safetensors leaves CPU weights there, so they are never allocated."""
     lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
     ranges = [line[0].split("-") for line in lines if len(line) > 5 and line[5].startswith("/")]
     return [(int(begin, 16), int(end, 16)) for begin, end in ranges]
@@ -83,7 +83,7 @@ def blocks_under(tensors: Iterable[Optional[torch.Tensor]]) -> Blocks:
 
 
 def rounded(size: int) -> int:
-    """The block that the allocator gives for so many bytes."""
+    """The size of the allocator's block for a request of `size` bytes."""
     return (size + 511) // 512 * 512 if DEVICE == "cuda" else size
 
 
@@ -128,6 +128,6 @@ class Witness:
                 file.write(json.dumps(facts) + "\n")
 
     def tell(self, **facts: Any) -> None:
-        """The last line of a program: what a run without the recorder and one with it must have in common."""
+        """Prints the last line of a program: what must be equal in a run with the recorder and one without it."""
         if RANK == 0:
             print(json.dumps({"steps": self.steps, **self.totals, **facts}), flush=True)

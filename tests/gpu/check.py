@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def facts(machine: Machine, what: str) -> Dict[str, Any]:
-    """Asked once; `facts.py` says what."""
+    """The output of `facts.py`, which runs once; its answer is kept."""
     kept = machine.work / f"facts-{what}.json"
     if not kept.exists():
         lines = machine.run([machine.python, str(Path(__file__).with_name("facts.py")), what], 120).splitlines()
@@ -77,7 +77,7 @@ def measure(row: Row) -> Dict[str, Any]:
         result, measured = SKIPPED, str(reason)
     except (Failed, subprocess.TimeoutExpired) as reason:
         result, measured = "FAIL", str(reason)
-    except Exception as error:  # a row that breaks must not take the others with it
+    except Exception as error:  # a row that breaks must not stop the others
         traceback.print_exc()
         result, measured = "FAIL", f"{type(error).__name__}: {error}"
     return {"result": result, "measured": measured, "seconds": round(time.monotonic() - begin, 1)}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# On a machine with an NVIDIA GPU: is what vramscope records true, does a dry run foretell it, what does recording cost? Writes a Markdown table.
+# Checks on a machine with an NVIDIA GPU whether vramscope records the truth, whether a dry run predicts it, and what recording costs. Writes a table.
 #
 #   tests/gpu/check.sh BUILD_DIR --out FOLDER            BUILD_DIR has bin/vramscope: a build, or what scripts/package.sh packs
 #   tests/gpu/check.sh BUILD_DIR --out FOLDER --only eager attach

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check.sh itself, with the simulated device in the GPU's place: rows pass, rows fail when they should, and what was measured is kept."""
+"""Tests check.sh itself, with the simulated device instead of a GPU: rows pass, rows fail when they should, and measurements are kept."""
 import json
 import sys
 from pathlib import Path

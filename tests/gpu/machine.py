@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine under check: its build of vramscope, its Python, its GPU or the simulated device that stands in, and recordings shared by rows."""
+"""The machine under check: its build of vramscope, its Python, its GPU or the simulated device, and the recordings that rows share."""
 import json
 import os
 import signal
@@ -16,12 +16,12 @@ MIB = 1 << 20
 
 
 class Outcome(NamedTuple):
-    passed: Optional[bool]  # None: it says nothing here, and `measured` why
+    passed: Optional[bool]  # None: it cannot be judged here; `measured` says why
     measured: str
 
 
 class CannotRun(Exception):
-    """A row has nothing to measure here; the sentence says why."""
+    """A row cannot be measured here; the sentence says why."""
 
 
 class Failed(Exception):
@@ -37,12 +37,12 @@ class Machine:
     def __init__(self, build: Path, python: str, out: Path, simulated: Optional[str]) -> None:
         self.vramscope = str(build / "bin/vramscope")
         self.build, self.python, self.simulated = build, python, simulated
-        self.failures: Dict[str, str] = {}  # of recordings: those that failed are not tried for every row again
+        self.failures: Dict[str, str] = {}  # of recordings, which are not tried again for each row
         self.work = out / "work"
         self.work.mkdir(parents=True, exist_ok=True)
 
     def environment(self, **variables: str) -> Dict[str, str]:
-        """Of programs on the device."""
+        """The environment of programs on the device."""
         os.environ.update(VRAMSCOPE_BIN=self.vramscope, VRAMSCOPE_BINARY_DIR=str(self.build / "tests"))
         caches = {"TORCHINDUCTOR_CACHE_DIR": str(self.work / "inductor"), "TRITON_CACHE_DIR": str(self.work / "triton")}
         if self.simulated is None:
@@ -52,7 +52,7 @@ class Machine:
         return {**device.environment(self.python, self.simulated), "TRITON_LIBCUDA_PATH": driver, **caches, **variables}
 
     def run(self, command: Sequence[str], timeout: float, environment: Optional[Dict[str, str]] = None) -> str:
-        """Its standard output. Kills all that it started when it takes longer than `timeout` seconds."""
+        """Runs a command; returns its standard output. After `timeout` seconds, kills it with all that it started."""
         with subprocess.Popen(list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                               env=environment or self.environment()) as process:
             try:
@@ -73,7 +73,7 @@ class Machine:
         return [self.python, str(TRAIN), way, str(notes), str(steps)]
 
     def recording(self, way: str, *options: str, timeout: float = 180) -> Recording:
-        """Of train.py; made once, also between invocations."""
+        """A recording of train.py. It is made once, and kept for later invocations."""
         name = "-".join([way, *options]).replace("=", "-")
         trace, notes = self.work / f"{name}.vms", self.work / f"{name}.jsonl"
         if not (trace.exists() and notes.exists()):
@@ -99,7 +99,7 @@ class Machine:
         return [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
 
     def moments(self, recording: Recording, *options: str) -> List[Dict[str, Any]]:
-        """What `report` says at the moments of the notes."""
+        """The report's answers for the moments of the notes."""
         at = [word for note in recording.notes for word in ("--at", f"mono:{note['monotonic_ns']}")]
         return self.ask("report", str(recording.trace), *at, *options)["moments"]
 

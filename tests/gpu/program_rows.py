@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows on dry runs against reality, the price of recording, attach, and the oracle of tests/truth on real tensors."""
+"""Rows that compare dry runs with reality, measure the cost of recording, attach, and run the oracle of tests/truth on real tensors."""
 import json
 import os
 import signal
@@ -24,13 +24,13 @@ PROGRAMS: Dict[str, List[str]] = {
     "ResNet, bf16": ["resnet.py", "--amp", "bf16"],
     "GAN": ["gan.py"],
 }
-# What a dry run promises (docs/dryrun.md): the allocator's figures; the device has modeled parts.
+# The largest errors that a dry run promises (docs/dryrun.md): two figures of the allocator, and that of the device, which has modeled parts.
 ALLOCATED, RESERVED, DEVICE = 0.01, 0.03, 0.05
 ORACLES = ("GptOnCuda", "ResnetOnCuda", "GanOnCuda", "AutoencoderLbfgsOnCuda", "GptOnGpus")
 
 
 def model_named(machine: Machine, product: str) -> Optional[str]:
-    """The model of `vramscope dryrun --gpu list` that the driver calls so."""
+    """The model of `vramscope dryrun --gpu list` that the driver calls `product`."""
     for line in machine.run([machine.vramscope, "dryrun", "--gpu", "list"], 30, dict(os.environ)).splitlines():
         if line.rstrip().endswith(product):
             return line.split()[0]
@@ -44,7 +44,7 @@ def peaks(machine: Machine, trace: Path) -> Tuple[int, int, Optional[int]]:
 
 
 def dryrun(machine: Machine, name: str, facts: Dict[str, Any]) -> Outcome:
-    """What a dry run foretells against a recording of the GPU."""
+    """Compares what a dry run predicts with a recording on the GPU."""
     model = machine.simulated or model_named(machine, facts["gpu"])
     if model is None:
         raise CannotRun(f"`vramscope dryrun --gpu list` has no model of {facts['gpu']}")
@@ -70,7 +70,7 @@ def fresh(trace: Path) -> Path:
     return trace
 
 
-# ---- the price
+# ---- the cost
 
 ROUNDS = 3
 SLOWEST = 1.03  # of a step, recorded with the defaults
@@ -95,7 +95,7 @@ def slowdown(machine: Machine) -> Outcome:
 # ---- attach
 
 def attach(machine: Machine) -> Outcome:
-    """A running job: attached to, recorded for five steps, let go; it ends as if nothing had been."""
+    """Attaches to a running job, records five steps, and detaches. The job ends as if nothing had happened."""
     notes, trace = machine.work / "attached.jsonl", fresh(machine.work / "attached.vms")
     notes.unlink(missing_ok=True)
     with subprocess.Popen(machine.train("eager", notes, 4000 if machine.simulated is None else 400), env=machine.environment(), stdout=subprocess.DEVNULL,
@@ -137,7 +137,7 @@ def wait_for(done: Any, seconds: float, job: "subprocess.Popen[str]") -> None:
 # ---- the oracle
 
 def oracle(machine: Machine, name: str) -> Outcome:
-    """Each class of tests/truth on this GPU's tensors."""
+    """Runs a class of tests/truth on this GPU's tensors."""
     if machine.simulated:
         raise CannotRun("on the simulated device this is a test of its own (ctest -R truth)")
     if not (machine.build / "tests/list_events").exists():

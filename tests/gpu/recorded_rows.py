@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows on recordings of real training: driver rows, blocks, losses, and the ways into the driver."""
+"""Rows about recordings of real training: driver rows, blocks, losses, and the ways into the driver."""
 from typing import Callable, Dict
 
 from machine import MIB, CannotRun, Machine, Outcome, mib
 
 # The driver counts whole pages, and other processes of the machine come and go.
 NEAR = 2 * MIB
-# Streams, events and instantiated graphs are nobody's row. More than this is an allocation that was not seen.
+# Streams, events and instantiated graphs are in no row. More than this without a row means that an allocation was missed.
 UNATTRIBUTED = 64 * MIB
 
 
 def allocator(machine: Machine, way: str) -> Outcome:
-    """PyTorch's rows against its own counters, to the byte, at every moment."""
+    """Compares PyTorch's rows with its own counters, to the byte, at every moment."""
     recording = machine.recording(way)
     wrong = []
     for note, moment in zip(recording.notes, machine.moments(recording)):
@@ -27,7 +27,7 @@ def allocator(machine: Machine, way: str) -> Outcome:
 
 
 def device(machine: Machine, way: str) -> Outcome:
-    """The rows' sum against cudaMemGetInfo and NVML."""
+    """Compares the sum of the rows with cudaMemGetInfo and NVML."""
     recording = machine.recording(way)
     worst, worst_nvml, unattributed, nvml_seen = 0, 0, 0, False
     for note, moment in zip(recording.notes, machine.moments(recording)):
@@ -45,7 +45,7 @@ def device(machine: Machine, way: str) -> Outcome:
 
 
 def blocks(machine: Machine, way: str) -> Outcome:
-    """Blocks, one by one, against the allocator's snapshot."""
+    """Compares blocks, one by one, with the allocator's snapshot."""
     recording = machine.recording(way)
     compared = 0
     for note, moment in zip(recording.notes, machine.moments(recording, "--blocks")):
@@ -58,13 +58,13 @@ def blocks(machine: Machine, way: str) -> Outcome:
 
 
 def loss(machine: Machine, way: str) -> Outcome:
-    """The same training with and without the recorder."""
+    """Compares the losses of the same training with and without the recorder."""
     recorded = [note["loss"] for note in machine.recording(way).notes if note["loss"] is not None]
     plain = [note["loss"] for note in machine.plain(way) if note["loss"] is not None]
     if len(recorded) != len(plain) or not recorded:
         return Outcome(False, f"{len(recorded)} steps recorded, {len(plain)} without")
     apart = max(abs(one - other) / max(abs(other), 1e-9) for one, other in zip(recorded, plain))
-    # Kernels that add in any order differ from run to run by themselves.
+    # Kernels that add in arbitrary order give other results in each run, even without the recorder.
     return Outcome(apart <= 1e-2, "equal to the bit" if recorded == plain else f"apart by at most {apart:.1e} of the loss")
 
 
@@ -79,7 +79,7 @@ def whole(machine: Machine, way: str) -> Outcome:
 
 
 def told_apart(machine: Machine, way: str, row: str, library: str) -> Outcome:
-    """What a library takes by itself is known to be that library's."""
+    """Memory that a library allocates itself is recorded under that library."""
     recording = machine.recording(way)
     calls = sum(calls for name, calls in machine.ask("info", str(recording.trace))["driver"]["allocations_by_library"].items() if name.startswith(library))
     most = max(moment["driver"][row] for moment in machine.moments(recording))
@@ -87,7 +87,7 @@ def told_apart(machine: Machine, way: str, row: str, library: str) -> Outcome:
 
 
 def cupti(machine: Machine) -> Outcome:
-    """CUPTI's own count of the same run beside the hooks'."""
+    """Compares CUPTI's own count of the same run with the count of the hooks."""
     if machine.simulated:
         raise CannotRun("needs a real CUPTI")
     info = machine.ask("info", str(machine.recording("eager", "--cupti=on").trace))
@@ -110,7 +110,7 @@ print(sum(event.device_type == torch.autograd.DeviceType.CUDA for event in profi
 
 
 def profiler_beside(machine: Machine) -> Outcome:
-    """torch.profiler sees as many kernels beside the recorder as without it."""
+    """torch.profiler sees as many kernels with the recorder as without it."""
     if machine.simulated:
         raise CannotRun("needs a real CUPTI")
     alone = int(machine.run([machine.python, "-c", PROFILED], 120))

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "samples"
 
 from gpt import CONTEXT, VOCABULARY, Gpt  # noqa: E402
 
-WARM, MEASURED, BATCH = 10, 40, 64  # steps 2 to 4 are recorded in depth; what is measured comes after
+WARM, MEASURED, BATCH = 10, 40, 64  # steps 2 to 4 are recorded in depth; measured steps come later
 
 
 def main(way: str) -> None:

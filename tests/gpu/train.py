@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains for some steps in one of the ways that people do, and writes down at quiet moments what CUDA and PyTorch say of the device.
+"""Trains for some steps in one of several common ways, and writes down at quiet moments what CUDA and PyTorch report about the device.
 
     train.py WAY NOTES [STEPS]      WAY: eager, amp, expandable, graphs, compile, loader, nccl
 
@@ -36,7 +36,7 @@ class Net(nn.Module):
 
 
 class Nvml:
-    """What nvidia-smi asks; None where it cannot be asked."""
+    """The library that nvidia-smi uses; its answers are None where it is missing."""
 
     def __init__(self) -> None:
         self.library: Optional[ctypes.CDLL] = None
@@ -117,7 +117,7 @@ def step_of(net: nn.Module, optimizer: torch.optim.Optimizer, way: str, batch: L
 
 
 def train_captured(net: nn.Module, optimizer: torch.optim.Optimizer, steps: int, notes: Notes) -> None:
-    """As PyTorch's documentation has it: some steps on a side stream, one captured, the rest replayed."""
+    """As in PyTorch's documentation: some steps on a side stream, one captured, the rest replayed."""
     batch = next(batches("eager", 1))
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded program prints what it would have printed, and ends as it would have ended.
 
-The oracle is the same program without the recorder, run beside it.
+The oracle is a run of the same program without the recorder.
 """
 import os
 import shutil
@@ -41,7 +41,7 @@ class HarmlessTest(RecordingTest):
 
 @drawn.share(2)
 class Ends(HarmlessTest):
-    """The ways to end."""
+    """The ways in which a program can end."""
 
     def test_success(self) -> None:
         self.assertEqual(self.same_program("success").code, 0)

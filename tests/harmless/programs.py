@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs that end, fail, crash and multiply in every way that training programs do. programs.py NAME [arguments]"""
+"""Small programs that end, fail, crash and fork in every way that training programs do. programs.py NAME [arguments]"""
 import os
 import signal
 import sys
@@ -81,12 +81,12 @@ def abort() -> None:
 
 def wait_for_ever() -> None:
     while True:
-        time.sleep(0.05)  # a signal that another thread received is looked at afterwards
+        time.sleep(0.05)  # a signal that another thread received is handled afterwards
 
 
 @program
 def wait_for_a_signal() -> None:
-    sys.tracebacklimit = 0  # which of the lines below is interrupted is chance
+    sys.tracebacklimit = 0  # any of the lines below may be the interrupted one
     train()
     os.write(1, b"ready\n")
     wait_for_ever()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exercises every kind of tensor that a recorder could disturb, and prints what came out: the output must not depend on recording."""
+"""Exercises every kind of tensor that a recorder could disturb, and prints the results: they must not depend on recording."""
 import logging
 import warnings
 from typing import Any, Callable, List
@@ -192,7 +192,7 @@ def accumulation() -> Any:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)  # its lines carry the time
+    logging.disable(logging.WARNING)  # its lines contain the time
     for function in CASES:
         torch.manual_seed(0)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Host memory in `vramscope report`: a data loader whose workers keep what the test tells them to."""
+"""Host memory in `vramscope report`: a data loader whose workers keep as much as the test requests."""
 import sys
 from pathlib import Path
 from typing import Any, Dict
@@ -15,8 +15,8 @@ MIB = 1 << 20
 class HostMemory(RecordingTest):
     def host_memory(self, workers: int, kept_bytes: int, seconds: float) -> Dict[str, Any]:
         command = [recorded_run.python(), str(PIPELINE), str(workers), str(kept_bytes), str(seconds)]
-        # A batch goes back to the system when it is freed: on the heap, glibc finds no place for an aligned block of
-        # the same size in the last one's, and a worker that keeps nothing grows all the same.
+        # With this setting, a freed batch goes back to the system. On the heap, glibc cannot reuse the last batch's place
+        # for an aligned block of the same size, so even a worker that keeps nothing would grow.
         environment = {**clean_environment(), "MALLOC_MMAP_THRESHOLD_": str(MIB)}
         self.trace = self.recorded(command, options=["--depth", "light"], timeout=900, env=environment)
         self.report = ask("report", str(self.trace))

@@ -19,7 +19,7 @@ class Samples(torch.utils.data.IterableDataset):
 
     def __iter__(self) -> Iterator[torch.Tensor]:
         while True:
-            # A pattern: zeros would stay one page of the kernel's.
+            # Not zeros, which would stay the kernel's one zero page.
             self.kept.append(bytearray(b"x") * self.kept_bytes)
             yield torch.ones(SHARED_BYTES // 4)
 

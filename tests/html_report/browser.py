@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium for tests, spoken to by the DevTools protocol over two pipes: no port, no library, no network.
+"""A headless Chromium for tests, controlled with the DevTools protocol over two pipes: no port, no library, no network.
 
     with Browser() as browser:
         browser.open(Path("page.html"))
@@ -34,7 +34,7 @@ def executable(names: Sequence[str]) -> str:
 
 
 class Browser:
-    """One page of one browser. Whatever it complained about is in `complaints`, what it loaded in `requests`."""
+    """One page of one browser. `complaints` has its errors and warnings, `requests` what it loaded."""
 
     def __init__(self, width: int = 1280, height: int = 1400, webgl: bool = False, patience_s: float = PATIENCE_S) -> None:
         self.complaints: List[str] = []
@@ -138,7 +138,7 @@ class Browser:
         self._wait(lambda one: one.get("method") == "Page.loadEventFired", f"loading {page}")
 
     def evaluate(self, script: str) -> Any:
-        """The value of a JavaScript expression, in a context of its own beside the page's."""
+        """The value of a JavaScript expression, in a context of its own, apart from the page's."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise AssertionError(f"{script}: {answer['exceptionDetails']}")
@@ -162,7 +162,7 @@ class Browser:
         self.settle()
 
     def settle(self) -> None:
-        """Returns when what was asked for is drawn."""
+        """Returns when the requested changes are drawn."""
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def screenshot(self, picture: Path, whole: bool = True) -> None:

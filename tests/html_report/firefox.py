@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Firefox for tests, spoken to by its own protocol (Marionette) on a port of the loopback interface: no library, no network.
+"""A headless Firefox for tests, controlled with its own protocol (Marionette) on a port of the loopback interface: no library, no network.
 
     with Firefox() as browser:
         browser.open("http://127.0.0.1:8764/")
@@ -48,7 +48,7 @@ class Firefox:
             [program, "--headless", "--marionette", "--remote-allow-system-access", "--no-remote", "--profile", self._profile.name,
              f"--width={self._size[0]}", f"--height={self._size[1]}"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-            # Without a display there is no GLX, which it asks by default. With EGL, Mesa draws on the processor.
+            # Without a display there is no GLX, which it uses by default. With EGL, Mesa draws on the processor.
             env={**os.environ, "MOZ_HEADLESS": "1", "MOZ_WEBGL_FORCE_EGL": "1", "LIBGL_ALWAYS_SOFTWARE": "1", "HOME": self._profile.name})
         end = time.monotonic() + PATIENCE_S
         while True:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`vramscope report --html` of a run on the simulated device, opened from a file in a real headless browser: it shows the terminal's
-numbers, loads nothing, complains of nothing, answers to mouse and keys, and names that are markup stay names.
+numbers, loads nothing, causes no error, responds to mouse and keys, and shows names that are markup as plain text.
 
 VRAMSCOPE_TEST_PICTURES=FOLDER keeps pictures of the page, light, dark and on paper.
 """
@@ -54,7 +54,7 @@ class HtmlReport(unittest.TestCase):
         self.browser.evaluate("document.activeElement.blur(), scrollTo(0, 0)")
 
     def box(self, selector: str) -> Any:
-        """Its place on the screen, scrolled there."""
+        """Scrolls to the element, and returns its place on the screen."""
         return self.browser.evaluate(f"(() => {{ const one = document.querySelector({selector!r}); one.scrollIntoView({{block: 'center'}});"
                                      "const box = one.getBoundingClientRect(); return {x: box.x, y: box.y, width: box.width, height: box.height}; })()")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vramscope report --redact` is for everybody: in the page, the JSON and the terminal's text of a real run nothing says who made it, where, and with
-which arguments. The oracle is a list of the words that only this machine, this user and this command know."""
+"""`vramscope report --redact` makes a report that anybody may see: the page, the JSON and the terminal's text of a real run do not contain who made it,
+where, and with which arguments. The oracle is a list of words that come only from this machine, this user and this command."""
 import getpass
 import json
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frameworks that look up CUDA's driver when they are imported start under the recorder as they do without it.
 
-VRAMSCOPE_TEST_FRAMEWORKS names a Python that has some of them; else the tests' Python is asked. What is not installed is skipped, and said.
+VRAMSCOPE_TEST_FRAMEWORKS names a Python that has some of them; the default is the tests' Python. What is not installed is skipped, with a message.
 """
 import os
 import subprocess
@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
 from recorded_run import RecordingTest, ask, clean_environment, record, run  # noqa: E402
 
-# What each can do with no GPU: a figure that the recorder must not change, and what it says of devices.
+# What each can do with no GPU: compute a figure, which the recorder must not change, and list its devices.
 PROGRAMS = {
     "tensorflow": "import tensorflow as tf; print(float(tf.reduce_sum(tf.range(100))), tf.config.list_physical_devices('GPU'))",
     "jax": "import jax, jax.numpy as jnp; print(float(jnp.arange(100).sum()), jax.default_backend())",
@@ -67,7 +67,7 @@ class Imports(RecordingTest):
             command = [python, "-c", BESIDE, library]
             alone = run(command, env=clean_environment(KMP_DUPLICATE_LIB_OK="TRUE"))
             if alone.code != 0:
-                continue  # not installed, or the two do not bear each other
+                continue  # not installed, or the two do not work together
             with self.subTest(library=library):
                 done = record(self.folder / f"{Path(library).name}.vms", command, env=clean_environment(KMP_DUPLICATE_LIB_OK="TRUE"))
                 self.assertEqual((done.code, done.stdout), (alone.code, alone.stdout), done.stderr.decode())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the step of samples/jax_train.py for GPUs that are not there, simulated or real, and prints what XLA's plan says of one device's memory.
+"""Compiles the step of samples/jax_train.py for GPUs that are not there, neither simulated nor real, and prints XLA's plan for the memory of one device.
 
     deviceless.py FOLDER_OF_SAMPLES OPTIONS_OF_THE_SAMPLE...
 
@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Any
 
-os.environ["JAX_SKIP_CUDA_CONSTRAINTS_CHECK"] = "1"  # it would ask the CUDA libraries for their versions
+os.environ["JAX_SKIP_CUDA_CONSTRAINTS_CHECK"] = "1"  # otherwise JAX asks the CUDA libraries for their versions
 sys.path.insert(0, sys.argv[1])
 H100 = """
 gpu_device_info {

@@ -14,7 +14,7 @@ from recorded_run import Event, RecordingTest, ask, target  # noqa: E402
 GPU_0, GPU_1 = 0x100, 0x101
 MISSING, HOOKED = 0, 1
 TABLE = "JAX's_table_of_functions_(PJRT)"
-OWN = 4096  # that the plug-in's allocator holds on each device
+OWN = 4096  # bytes that the plug-in's allocator holds for itself on each device
 
 
 class HooksTest(RecordingTest):

@@ -21,7 +21,7 @@ STEPS = 4
 SMALL = ("--hidden", "64", "--batch", "8", "--steps", str(STEPS))
 NEAR = 64 << 10
 CUDA = 0x100
-SIMULATED, APART = 0x70, 4  # every address of the first simulated device begins so, and its distance to the next; blocks without a known address have others
+SIMULATED, APART = 0x70, 4  # address >> 40 on the first simulated device, and its distance to the next device's; other values: address unknown
 
 
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_JAX_PYTHON to a Python that has JAX and its CUDA plug-in")
@@ -36,7 +36,7 @@ class JaxTest(RecordingTest):
         self.truth: Dict[str, Any] = json.loads(truth.read_text(encoding="utf-8"))
 
     def totals(self, device: int) -> Tuple[List[int], List[int]]:
-        """The bytes of a device after each step, once the program has let go of what it replaced, and the most so far."""
+        """The bytes of a device after each step, once the program has released the arrays that it replaced, and the peak so far."""
         live: Dict[int, int] = {}
         peak, stepped = 0, False
         ends, peaks = [], []
@@ -76,7 +76,7 @@ class JaxTest(RecordingTest):
             self.assertLessEqual(abs(mine - theirs), NEAR)
 
     def check_plan(self, *options: str) -> None:
-        """The first step has nothing of another one beside it: it takes what XLA plans when it compiles the step without any device."""
+        """In the first step, nothing of another step is live. So it takes what XLA plans when it compiles the step without any device."""
         command = [PYTHON, str(Path(__file__).with_name("deviceless.py")), str(SAMPLES), *SMALL, *options]
         done = recorded_run.run(command, env=clean_environment(XLA_FLAGS="--xla_gpu_autotune_level=0"))
         self.assertEqual(done.code, 0, done.stderr.decode())
@@ -142,7 +142,7 @@ class JaxTest(RecordingTest):
         self.check_names()
         self.assertLessEqual(abs(ask("report", str(self.trace))["peak"]["allocated_bytes"] - self.truth["peak"][0][-1]), NEAR)
         self.assertEqual(self.labels(GRADIENT), self.labels(PARAMETER))
-        # Of each parameter two moments, once they have been read again; the optimizer's step count learns nothing.
+        # Two moments of each parameter are labeled in each step after the first. The optimizer's step count has no label.
         self.assertEqual(self.labels(OPTIMIZER_STATE), {f"state of {name}": size for name, size in self.labels(PARAMETER).items()})
         labeled = [event for event in recorded_run.events(self.trace, "label") if event.number(2) == OPTIMIZER_STATE]
         self.assertEqual(len(labeled), 2 * len(self.labels(PARAMETER)) * (STEPS - 1))

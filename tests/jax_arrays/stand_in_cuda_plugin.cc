@@ -3,8 +3,8 @@
 // to 256 bytes and holds 4096 bytes on each device for itself.
 //
 //   device 0, 1        hardware numbers 0 and 1; memory "device", and "pinned_host" for memory object 2
-//   program "jit_step" 3 arguments: 0 donated, result 0 lies in its memory; 1 donated, its memory is given back; 2 kept
-//                      2 results, 1000 bytes of temporaries; while it is compiled, 8192 bytes are tried
+//   program "jit_step" 3 arguments: 0 donated, result 0 lies in its memory; 1 donated and freed; 2 kept
+//                      2 results, 1000 bytes of temporaries; compiling it allocates 8192 bytes for a moment
 //   argument 2 of 13 bytes: the execution fails for lack of memory
 #include <cstdlib>
 #include <cstring>

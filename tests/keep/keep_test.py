@@ -15,7 +15,7 @@ KIB = 1 << 10
 
 
 def figures(*files: str) -> List[Any]:
-    """Of each step: its number, its peak, and what is allocated at its end. By `fleet`, which puts the parts together."""
+    """For each step: its number, its peak, and the bytes allocated at its end. From `fleet`, which joins the parts of a trace."""
     ranks = recorded_run.ask("fleet", *files)["ranks"]
     assert len(ranks) == 1, [rank["name"] for rank in ranks]
     return [(step["step"], step["peak_bytes"], step["end_bytes"]) for step in ranks[0]["steps"]]
@@ -24,7 +24,7 @@ def figures(*files: str) -> List[Any]:
 @drawn.share(2)
 class KeepTest(recorded_run.RecordingTest):
     def recorded_as(self, keep: str) -> bytes:
-        """Into self.folder / "kept"; returns what was said."""
+        """Records into self.folder / "kept"; returns what the command printed."""
         (self.folder / "kept").mkdir()
         command = [recorded_run.vramscope(), "record", "-o", str(self.folder / "kept/run.vms"), "--keep", keep, "--",
                    recorded_run.python(), PROGRAM, str(STEPS), str(LARGE_STEP)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training loop that leaks nothing, though its memory moves in every way that looks like it: lazy optimizer state and layers, sentences of
-other lengths, gradient accumulation, an evaluation inside, DataLoader workers, a cache that fills, averages that are kept.
+"""A training loop that leaks nothing, although its memory changes in every way that looks like a leak: lazy optimizer state and layers, sentences
+of various lengths, gradient accumulation, an evaluation inside, DataLoader workers, a cache that fills, averages that are kept.
 """
 from typing import Dict, List
 

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 LEAKING = HERE / "leaking.py"
 # NAME -> the number of the line that allocates what is kept
 LINES = {found[1]: number for number, line in enumerate(LEAKING.read_text().splitlines(), 1) if (found := re.search(r"# leak: (\w+)$", line))}
-BYTES = {"hook": 48 * 64 * 4, "output": 48 * 64 * 4, "loss_list": 4}  # of each step, as they were asked for
+BYTES = {"hook": 48 * 64 * 4, "output": 48 * 64 * 4, "loss_list": 4}  # requested in each step
 
 
 class Leaks(RecordingTest):

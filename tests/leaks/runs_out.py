@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs out of memory for a reason that the program itself has.
+"""Runs out of memory for a reason in the program itself.
 
     runs_out.py growth    128 MiB of every step are kept, in a loop that also fragments
     runs_out.py state     Adam's state does not fit: the first step of the optimizer fails in the middle of making it

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vramscope oom` tells the reasons that lie in the program before those of the allocator. Oracle: what runs_out.py says of itself, the number
-of the line that keeps memory, and what PyTorch's optimizer counts of its state."""
+"""`vramscope oom` reports reasons in the program before reasons in the allocator. Oracles: what runs_out.py prints about itself, the number
+of the line that keeps memory, and PyTorch's own count of the optimizer's state."""
 import re
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Native stacks of a C++ program whose functions are in its own symbol table alone. The oracle is binutils: `nm` says where the functions
-are and that the program exports none of them, `strip` takes their names away."""
+"""Native stacks of a C++ program whose functions are only in its own symbol table. The oracle is binutils: `nm` shows where the functions
+are and that the program exports none of them, and `strip` removes their names."""
 import re
 import shutil
 import subprocess

@@ -3,8 +3,8 @@
 //
 //   static_names BLOCKS      links only the stand-in of libc10.so; keeps all its blocks
 //
-// It announces itself that it is ready to train, as the Python shim does: without torch there is no optimizer
-// to show it. `noinline` keeps the frames; the empty asm keeps the calls from becoming jumps.
+// It tells the recorder itself that it is ready to train, as the Python shim does: without torch there is no
+// optimizer to show it. `noinline` keeps the frames; the empty asm keeps the calls from becoming jumps.
 #include <dlfcn.h>
 
 #include <cstddef>
