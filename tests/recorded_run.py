@@ -50,8 +50,8 @@ def python() -> str:
 
 
 def clean_environment(**changes: str) -> Dict[str, str]:
-    """The caller's environment without what would change a target: recorder settings, preloads, Python paths. One compute thread:
-    the machine may be small, and the order of allocations is then the program's own."""
+    """The caller's environment without variables that would change a target: recorder settings, preloads, Python paths. One compute
+    thread: the machine may be small, and the order of allocations is then the program's own."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("VRAMSCOPE_", "LD_", "PYTHON"))}
     environment.update({"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **changes})
     return environment
@@ -131,7 +131,7 @@ class RecordingTest(unittest.TestCase):
 
 
 def main() -> None:
-    """Runs the tests of the calling file; ends with SKIPPED when not one could run."""
+    """Runs the tests of the calling file; ends with SKIPPED if none of them could run."""
     result = unittest.main(module="__main__", exit=False, verbosity=2).result
     if not result.wasSuccessful():
         sys.exit(1)

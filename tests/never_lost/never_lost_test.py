@@ -5,7 +5,7 @@ The oracle is a counter that the target keeps in a file which outlives it: `begu
 all allocations from the first to `done`, without a gap, and at most up to `begun`.
 
     VRAMSCOPE_KILLS      kills of each kind (200 is the promise; fewer by default, to be quick)
-    VRAMSCOPE_TEST_SEED  of the moments; one for each commit (drawn.py)
+    VRAMSCOPE_TEST_SEED  the seed of the moments; by default one for each commit (drawn.py)
 """
 import os
 import random
@@ -129,7 +129,7 @@ class CollectorKilled(NeverLostTest):
     def _kill_collector(self, program: List[str], expected: bytes) -> None:
         out, err, code = (self.folder / name for name in ("out", "err", "code"))
         code.unlink(missing_ok=True)
-        # The shell is recorded too; it stays to tell the exit code when nobody else is left to.
+        # The shell is recorded too. It writes the exit code, because no other process is left that could.
         script = f'"$@" > {out} 2> {err}; echo $? > {code}.new; mv {code}.new {code}'
         out.write_bytes(b"")
         collector = subprocess.Popen(record_command(self.folder / "run.vms", ["/bin/sh", "-c", script, "sh", *program]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program says through NVTX is in the trace, and another tool that listens sees what it would see without us.
+"""What a program reports through NVTX is in the trace, and another tool that listens sees what it would see without us.
 
-The oracle is the program itself: it prints what NVTX answered, and a stand-in for another tool counts what reaches it.
+The oracle is the program itself: it prints what NVTX returned, and a stand-in for another tool counts what reaches it.
 """
 import json
 import sys
@@ -38,7 +38,7 @@ with torch.cuda.nvtx.range("number {}", 7):
 """
 
 
-# Blocks of both pools, small and large segments, a segment that goes, and some that stay.
+# Blocks of both pools, small and large segments, a segment that is freed, and some that stay.
 BLOCKS = """
 import json, torch
 kept = [torch.empty(size, device="cuda") for size in (10, 1000, 300_000, 5_000_000)]
@@ -76,7 +76,7 @@ class NvtxTest(RecordingTest):
         return [(event.fields[2], event.number(1)) for event in recorded_run.events(trace, "mark") if event.number(0) == USER]
 
     def assert_balanced(self, trace: Path) -> None:
-        """Every pushed range ends on its thread with its name; every started one anywhere with its id."""
+        """Every pushed range ends on its own thread, with its name. Every started range ends on any thread, with its id."""
         open_ranges: Counter = Counter()
         for event in recorded_run.events(trace, "range_begin", "range_end"):
             if event.number(0) != NVTX:
@@ -126,7 +126,7 @@ class Client(NvtxTest):
         (self.folder / "tool").unlink()
         trace = self.folder / "run.vms"
         recorded = recorded_run.record(trace, [target("nvtx_client")], env=self.with_tool())
-        # What the tool does not listen to (wide strings, pops of domains) is answered by us: NVTX alone would answer -2, "nobody listens".
+        # Calls to which the tool does not listen (wide strings, pops of domains) return our answers. NVTX alone would return -2, "nobody listens".
         answers = plain.stdout.decode().replace("push 100 -2", "push 100 1").replace("300 pop -2", "300 pop 0")
         self.assertEqual(recorded.stdout.decode(), answers)
         self.assertEqual(self.seen_by_tool(), seen)
@@ -160,7 +160,7 @@ class Torch(NvtxTest):
         self.assertIn(("a_mark", 0), self.marks(trace))
         ranges = {held["name"]: held for held in ask("report", str(trace))["nvtx_ranges"]}
         self.assertEqual({name: ranges[name]["times"] for name in ("outer", "step 1", "number 7")}, {"outer": 1, "step 1": 1, "number 7": 1})
-        # A thousand floats come and go in each; the outer one has them all.
+        # Each range allocates and frees a thousand floats; the outer range contains them all.
         self.assertGreaterEqual(ranges["step 1"]["peak_allocated_bytes"], 4000)
         self.assertGreaterEqual(ranges["outer"]["peak_allocated_bytes"], ranges["step 1"]["peak_allocated_bytes"])
         self.assertGreaterEqual(ranges["outer"]["total_ns"], ranges["step 1"]["total_ns"])
@@ -170,7 +170,7 @@ class Torch(NvtxTest):
 
 
 class Emitted(NvtxTest):
-    """PyTorch's memory, told to another tool. The oracle is the allocator's own statistics."""
+    """PyTorch's memory, described to another tool. The oracle is the allocator's own statistics."""
 
     def test_segments_and_blocks_are_described_to_the_other_tool(self) -> None:
         on_device = device.environment(python(), "a100-40gb", NVTX_INJECTION64_PATH=target("libstand_in_nvtx_tool.so"),

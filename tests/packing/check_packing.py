@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks a packing by the definition alone: no two items that live at one time lie in one place.
+"""Checks a packing by the definition alone: no two items that live at the same time overlap.
 
     check_packing.py INSTANCE.csv OFFSETS.csv        prints the height; exit 1 and the fault if there is one
 
@@ -37,7 +37,7 @@ def height_of(items: Dict[str, Item], offsets: Dict[str, int]) -> int:
             sys.exit(f"item {name} lies below 0")
         if size > 0:
             edges += [(lower, 1, name), (upper, 0, name)]
-    edges.sort()  # at one time, ends come first
+    edges.sort()  # at the same time, ends come first
     alive: List[Tuple[int, str]] = []
     for _, begins, name in edges:
         place = (offsets[name], name)

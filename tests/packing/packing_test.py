@@ -31,7 +31,7 @@ class Benchmarks(unittest.TestCase):
             for letter, theirs in MINIMALLOC.items():
                 instance = os.path.join(DATA, "packing", f"mm_{letter}.{CAPACITY}.csv")
                 out = os.path.join(folder, letter + ".csv")
-                # A share above the lower bound is enough that makes the capacity, and MiniMalloc's height where that is lower.
+                # Good enough is the capacity, or MiniMalloc's height if that is lower, as a share above the lower bound.
                 bound = pack(instance, "--budget", "0s")["lower_bound_bytes"]
                 wanted = min(CAPACITY, theirs)
                 answer = pack(instance, "--budget", "60s", "--offsets", out, "--good-enough", f"{100 * (wanted / bound - 1):.6f}")

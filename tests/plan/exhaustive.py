@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is there a cheaper plan than the one that `vramscope plan --verify` proposes? Every combination of a grid that costs less is really run.
+"""Looks for a cheaper plan than the one that `vramscope plan --verify` proposes: really runs every combination of a grid that costs less.
 
     python3 exhaustive.py --results FILE [--program NAME]        20 problems, and the table for docs/accuracy.md
 
@@ -8,10 +8,10 @@ Oracle: PyTorch's own allocator on the simulated GPU. The grid, for each program
 
     alloc-conf    as it is, expandable_segments:True
     optimizer     as it is, adamw in a loop and fused, momentum, sgd
-    checkpoint    every set of blocks where there are up to six, else every row of blocks
+    checkpoint    every set of blocks if there are at most six, else every run of consecutive blocks
 
-What is cheaper is the planner's own order: time, then depth (docs/plan.md). A combination is not run when its prediction is more than a quarter above
-the limit, ten times what was ever missed by (docs/accuracy.md). FILE keeps what was run, so that an interrupted run goes on.
+Which one is cheaper is decided by the planner's own order: time, then depth (docs/plan.md). A combination is not run if its prediction is more than a
+quarter above the limit, ten times the largest error so far (docs/accuracy.md). FILE keeps the results, so that an interrupted run goes on.
 """
 import argparse
 import itertools
@@ -44,7 +44,7 @@ class Judged(NamedTuple):
 
 
 def rank(changes: Changes, extra_ns: float) -> Tuple[bool, float, int]:
-    """As profiler/plan/rank.h has it, for programs that are trained by AdamW."""
+    """The order of profiler/plan/rank.h, for programs that train with AdamW."""
     other = any(lever == "optimizer" and not value.startswith("adamw") for lever, value in changes)
     depth = sum(1 << (len(DEPTHS) if lever == "optimizer" and not value.startswith("adamw") else DEPTHS.index(lever)) for lever, value in changes)
     return other, extra_ns, depth
@@ -82,7 +82,7 @@ def judge(trace: Path, combinations: List[Changes]) -> List[Judged]:
 
 
 class Reruns:
-    """What was run, kept in a file: program and changes, and the bytes that were reserved."""
+    """The runs so far, kept in a file: program and changes, and the bytes that were reserved."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

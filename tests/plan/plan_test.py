@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`vramscope plan`: does what it proposes fit?
+"""Tests that a plan of `vramscope plan` really fits.
 
-Oracle: PyTorch's own allocator. Each problem is a program and a part of the memory that it reserves; the program is recorded once on the simulated GPU, and
-run once more with the best plan applied from outside. What it then reserves must be within the limit.
+Oracle: PyTorch's own allocator. Each problem is a program and a limit, a share of the memory that it reserves. The program is recorded once on the
+simulated GPU, and run once more with the best plan applied from outside. What it then reserves must be within the limit.
 
     python3 plan_test.py --all        20 problems, and the table for docs/accuracy.md
 """
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     limit: int
     predicted: int
     at_most: int
-    measured: int  # 0 = it could not be run so
+    measured: int  # 0 = it could not be run with the plan
     why_not: str
 
 
@@ -121,7 +121,7 @@ class Plans(recorded_run.RecordingTest):
 @drawn.whole(3)
 class Layouts(recorded_run.RecordingTest):
     def test_layouts_of_a_job_are_dry_run(self) -> None:
-        """The oracle is dryrun of the same command with that flag. A value that the program refuses is a row of its own."""
+        """The oracle is a dry run of the same command with that flag. A value that the program refuses is a row, too."""
         program = [python(), str(Path(__file__).with_name("layouts.py"))]
         job = ["--world-size", "2"]
         done = run([vramscope(), "plan", "--fit", "h100-80gb", *job, "--vary", "tp=--tp:1,2,3", "--json", "--", *program])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a sample on the simulated device once for each combination of changes, and says what PyTorch then reserved.
+"""Runs a sample on the simulated device once for each combination of changes, and prints how much PyTorch then reserved.
 
     python rerun.py < cases.json          [{"name", "program", "flags", "checkpoint": [paths], "alloc_conf"}, ...]
 

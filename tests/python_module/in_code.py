@@ -44,7 +44,7 @@ def refusal(action: "object") -> str:
 
 
 class Shell:
-    """What the magics need of IPython."""
+    """The part of IPython that the magics need."""
 
     def __init__(self) -> None:
         self.magics = {}
@@ -75,7 +75,7 @@ with vramscope.record(FOLDER / "block.vms", device="cpu") as recording:
 found["same losses"] = block == alone
 found["summary"] = recording.summary
 found["block"] = recording.path
-found["same descriptors"] = (threading.active_count(), len(os.listdir("/proc/self/fd")) - descriptors) == (threads, 1)  # the door
+found["same descriptors"] = (threading.active_count(), len(os.listdir("/proc/self/fd")) - descriptors) == (threads, 1)  # the door of dormant.h
 
 unrecorded = train(1)
 
@@ -107,7 +107,7 @@ async def coroutine() -> "list[float]":
 
 found["coroutine"] = asyncio.run(coroutine()) == alone
 
-with vramscope.record(FOLDER / "first.vms", device="cpu"):  # the block itself ends it and begins another, which is the block's own
+with vramscope.record(FOLDER / "first.vms", device="cpu"):  # the block ends this recording and begins another one, which outlives the block
     vramscope.stop()
     second = vramscope.start(FOLDER / "second_in_block.vms", device="cpu")
 found["second in block"] = second.active

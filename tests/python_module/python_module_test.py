@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`import vramscope`: its answers are those of the command in every field, and its tables add up to them. Over three runs and, where they lie beside
-the checkout, three snapshots of real trainings. The Arrow structs are read here by their specification; tests/python_module/readers.py reads them
-with pandas, polars, DuckDB and pyarrow."""
+"""`import vramscope`: its answers equal the command's in every field, and its tables add up to them. Tested on three runs and, if they are next to the
+checkout, three snapshots of real trainings. Here the Arrow structs are read by their specification; tests/python_module/readers.py reads them with
+pandas, polars, DuckDB and pyarrow."""
 import ctypes
 import doctest
 import gc
@@ -135,7 +135,7 @@ class RunsTest(Figures):
 
 
 class CapsulesTest(unittest.TestCase):
-    """A reader by the letter of https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html."""
+    """A reader that follows https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html to the letter."""
 
     def pointer(self, capsule: Any, name: bytes) -> int:
         get = ctypes.pythonapi.PyCapsule_GetPointer

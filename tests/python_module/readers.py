@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pandas, polars, DuckDB and pyarrow read the tables of the Python package where they are.
+"""pandas, polars, DuckDB and pyarrow read the tables of the Python package in place.
 
     PYTHONPATH=build/release/share/vramscope/site-packages PYTHON tests/python_module/readers.py [TRACE]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files from somebody else: they nest as deep as they like, claim what they do not hold, and carry names that are commands to a terminal.
-Each verb reads them, or refuses them in one sentence, within the memory that it is allowed."""
+"""Files from others: they nest deeply, claim more than they contain, and have names that are commands to a terminal. Each verb reads them, or
+refuses them in one sentence, and stays within its memory limit."""
 import gzip
 import json
 import os

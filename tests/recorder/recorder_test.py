@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorder does beside a program in narrow and shared places: other recorders, containers, little shared memory, few descriptors.
+"""The recorder in shared or limited environments: next to other recorders, in containers, with little shared memory or few descriptors.
 
 The program is tests/never_lost/counting_target.cc, which counts its allocations in a file. Containers are pid and mount namespaces; where those
 cannot be made the tests are skipped.
@@ -30,7 +30,7 @@ def can_unshare(*options: str) -> bool:
 
 
 def counted(path: Path) -> List[int]:
-    """Allocations that were done, by thread."""
+    """The number of finished allocations, by thread."""
     return [done for _, done in struct.iter_unpack("<QQ", path.read_bytes())]
 
 
@@ -68,7 +68,7 @@ class Outputs(RecordingTest):
         self.assertEqual(trace.read_bytes(), before)
 
     def test_a_file_size_limit_is_said_and_ends_neither_recorder_nor_command(self) -> None:
-        # Bytes that fit: none, so there can be no trace and the command is not started; the header; some blocks.
+        # Limits of the file size: 0 (no trace is possible, so the command is not started), enough for the header, enough for some blocks.
         for limit, code, out in ((0, 2, b""), (200, 3, b"started\n"), (400, 3, b"started\n")):
             done = run(["prlimit", f"--fsize={limit}", vramscope(), "record", "-o", str(self.folder / f"{limit}.vms"), "--",
                         "sh", "-c", "echo started; exit 3"])
@@ -116,7 +116,7 @@ class Places(RecordingTest):
     @unittest.skipUnless(can_unshare("-p", "-f", "--mount-proc"), "no pid namespaces here")
     def test_programs_of_the_same_number_in_two_pid_namespaces_are_two(self) -> None:
         self.make_counters(1)
-        # Full rings: the target has to find out whether the collector lives, whose number means nothing there.
+        # Full rings: the target has to find out whether the collector lives, whose process id means nothing in this namespace.
         inside = "unshare -p -f --mount-proc timeout -s KILL 0.3 {} {} 1 0"
         script = " & ".join(inside.format(target("counting_target"), path) for path in self.counters) + " & wait"
         trace = self.recorded(["sh", "-c", script], ["--depth", "light"])

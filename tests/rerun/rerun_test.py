@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vramscope whatif` by a re-run: PyTorch runs the noted program again with the change, and says what the changed program itself takes.
+"""`vramscope whatif` by a re-run: PyTorch runs the noted program again with the change, which shows how much the changed program takes.
 
 Oracle: the change really made to the program, on the same simulated device (`vramscope try --dry`, or the program's own flag). Without --workers
 nothing depends on the machine, so allocated and reserved peaks are compared to the byte.
@@ -180,7 +180,7 @@ class Reruns(unittest.TestCase):
         command = ["--", "touch", started]
         for name in names:
             value = "," if name in ("freeze", "checkpoint") else "no-such-value"
-            # The second run is no file: values are checked before the trace is opened, whatever it has.
+            # no-such.vms does not exist: values are checked before the trace is opened.
             for words in (["whatif", self.recorded, f"--{name}", value], ["whatif", "no-such.vms", f"--{name}", value],
                           ["whatif", self.recorded, "--compare", f"amp=bf16 {name}={value}"],
                           ["try", f"--{name}", value, *command], ["plan", self.recorded, "--fit", "8GiB", "--allow", f"{name},no-such-change"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention written out, forward and backward: the program behind a published allocation history, written anew from its frames.
+"""Attention as separate operators, forward and backward: the program of a published allocation history, reconstructed from its stack frames.
 
     attention.py OUTPUT      writes [[action, bytes], ...] in the order of PyTorch's own history
 """

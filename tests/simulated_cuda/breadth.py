@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on the simulated device: writes the tables of breadth.md beside it, failing rows with their messages.
+"""Finds out what runs on the simulated device, and writes the tables of breadth.md. Rows that fail have their messages.
 
     breadth.py                              all sections, through `vramscope dryrun`, with this Python's PyTorch; about half an hour
     breadth.py --section trainers           one of them; the others stay as they are
-    breadth.py --section trainers ROW...    these rows of it; the table keeps its others. Rows of operators go to the screen
+    breadth.py --section trainers ROW...    these rows of it; the table keeps its others. Rows of operators are only printed
 
 Sections: operators (PyTorch's own list, op_db), architectures (transformers, torchvision), trainers (trainers.py, ranks.py). They need expecttest,
 transformers, torchvision, triton, lightning, accelerate, peft, bitsandbytes, deepspeed; what is not installed fails with Python's own message.
@@ -28,7 +28,7 @@ GPU = "h100-80gb"
 LONGEST_MESSAGE = 220
 PACKAGES = ("torch", "transformers", "torchvision", "triton", "lightning", "accelerate", "peft", "bitsandbytes", "deepspeed")
 
-# Programs of trainers.py, and of ranks.py after "ranks", each with the rank of a job that it plays.
+# Programs of trainers.py, and of ranks.py after "ranks", each with the rank of a job as which it runs.
 ALONE = (
     "transformers_trainer", "transformers_trainer_compiled", "transformers_generate", "lightning_trainer", "accelerate_loop", "peft_lora",
     "bitsandbytes_absent", "bitsandbytes_adamw_8bit", "bitsandbytes_linear_4bit", "torch_compile", "torch_compile_reduce_overhead",
@@ -62,7 +62,7 @@ def forked_rows(section: str, names: List[str]) -> List[Row]:
 
 
 def last_error(text: str) -> str:
-    """The exception that ended the program, as Python says it, without what torchrun puts in front."""
+    """The exception that ended the program, as Python prints it, without torchrun's prefix."""
     lines = [re.sub(r"^\[rank\d+\]: ", "", line).strip() for line in text.splitlines()]
     errors = [line for line in lines if re.match(r"[A-Za-z_.]*(Error|Exception|Interrupt)\b", line)]
     return (errors or [line for line in lines if line] or ["no message"])[-1][:LONGEST_MESSAGE]
@@ -107,7 +107,7 @@ def table(rows: List[Row]) -> List[str]:
 
 
 def operators_text(rows: List[Row]) -> List[str]:
-    """Rows that work are many and alike: their names, by what was done."""
+    """Rows that fail as a table. Of the many rows that work only the names, grouped by what was done."""
     lines = [f"{len(rows)} rows: {counted(rows)}.", "", *table([row for row in rows if row.result != "works"])]
     both = [row.name for row in rows if row.result == "works" and "backward" in row.note]
     forward = [row.name for row in rows if row.result == "works" and "backward" not in row.note]
@@ -144,7 +144,7 @@ def place(text: str, section: str) -> Tuple[int, int]:
 
 
 def merged(written: str, rows: List[Row]) -> List[Row]:
-    """The rows of a table that was written before, with these in their places or behind."""
+    """The rows of a table that was written before, with `rows` in their places, or at the end."""
     old = [Row(*re.split(r" \| ", line.strip("| "))) for line in written.splitlines() if re.match(r"\| [^|]+ \| [a-z ]+ \| .*\|$", line)]
     new = {row.name: row for row in rows}
     return [new.pop(row.name, row) for row in old] + list(new.values())

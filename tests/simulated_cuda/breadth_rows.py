@@ -20,7 +20,7 @@ TORCHVISION = (
     "alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "googlenet", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_small", "regnet_y_400mf",
     "resnet18", "resnet50", "resnext50_32x4d", "shufflenet_v2_x1_0", "squeezenet1_0", "swin_t", "vgg11", "vit_b_16", "wide_resnet50_2")
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100, "num_key_value_heads": 4}
-# Where sizes hang together otherwise.
+# Settings of architectures whose sizes depend on each other in other ways.
 SMALL_TOO = {
     "Funnel": {"block_sizes": [1, 1], "block_repeats": [1, 1], "num_decoder_layers": 1, "d_model": 64, "n_head": 4, "d_head": 16, "d_inner": 128},
     "GPTJ": {"rotary_dim": 16},
@@ -78,7 +78,7 @@ def architectures() -> List[Row]:
         return f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters"
 
     def can_be_set(config: Any, key: str) -> bool:
-        """Some sizes follow from others."""
+        """False for a size that is computed from others."""
         try:
             setattr(config, key, getattr(config, key))
         except (AttributeError, NotImplementedError):
@@ -153,7 +153,7 @@ def main(section: str, output: str, names: List[str]) -> None:
                 print(json.dumps([name, *in_a_process(work)]), file=file, flush=True)
     import torch
 
-    torch.zeros(1, device="cuda")  # vramscope wants the command itself to have used the device
+    torch.zeros(1, device="cuda")  # vramscope requires that the command itself uses the device
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles a function, trains a compiled model by CUDA graphs, and writes down what PyTorch says about memory: compiled.py OUTPUT"""
+"""Compiles a function, trains a compiled model with CUDA graphs, and writes down what PyTorch reports about memory: compiled.py OUTPUT"""
 import json
 import os
 import sys
@@ -14,7 +14,7 @@ WIDTH, WORDS = 64, 100
 
 
 def chain(x: torch.Tensor) -> torch.Tensor:
-    """Four operators, of which none but the last leaves a tensor when they are one kernel; its constants are worked out while compiling."""
+    """Four operators. If they are one kernel, only the last allocates a tensor. The constant is computed while compiling."""
     constant = torch.full((1, 1), 4.0, device="cuda").sqrt() + 1
     return ((x * constant).sin() + 1).relu()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.compile on the device: PyTorch's own numbers of what inductor plans, and nothing left behind. Needs Triton, a wheel of its own."""
+"""torch.compile on the device: memory is what inductor plans, and no file is left behind. Needs Triton, which is a wheel of its own."""
 import json
 import sys
 from pathlib import Path

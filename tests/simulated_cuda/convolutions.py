@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions, each twice; writes for each the workspaces that PyTorch allocated: convolutions.py OUTPUT CASE...
+"""Runs convolutions, each twice, and writes the workspaces that PyTorch allocated for each: convolutions.py OUTPUT CASE...
 
 A case is "channels", then any of ":half", ":last" (channels), ":fp32" (no TF32), ":benchmark", ":backward"."""
 import json
@@ -14,7 +14,7 @@ def events() -> List[Dict[str, Any]]:
 
 
 def workspaces(case: str) -> List[int]:
-    """Sizes that are no tensor's."""
+    """The sizes of allocations that are not for tensors."""
     channels, *options = case.split(":")
     torch.backends.cudnn.benchmark = "benchmark" in options
     torch.backends.cudnn.allow_tf32 = "fp32" not in options

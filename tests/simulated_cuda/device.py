@@ -16,20 +16,20 @@ PROGRAMS = Path(__file__).resolve().parent / "programs.py"
 
 
 def torch_folder(python: str) -> Path:
-    """Where that interpreter's PyTorch lies."""
+    """The folder of that interpreter's PyTorch."""
     ask = "import importlib.util, os; print(os.path.dirname(importlib.util.find_spec('torch').origin))"
     return Path(subprocess.run([python, "-c", ask], check=True, capture_output=True, text=True).stdout.strip())
 
 
 def is_served(python: str) -> bool:
-    """The device is made for PyTorch 2.4 and later (docs/dryrun.md)."""
+    """True for PyTorch 2.4 and later, for which the device is made (docs/dryrun.md)."""
     found = re.search(r"__version__ = '(\d+)\.(\d+)", (torch_folder(python) / "version.py").read_text(encoding="utf-8"))
     assert found, python
     return (int(found[1]), int(found[2])) >= (2, 4)
 
 
 def libraries(python: str) -> List[str]:
-    """What is to be preloaded for that interpreter's PyTorch, the driver first; skips the test where it has no CUDA code."""
+    """The libraries to preload for that interpreter's PyTorch, the driver first. Skips the test if it has no CUDA code."""
     torch = torch_folder(python)
     if not (torch / "lib/libtorch_cuda.so").exists():
         raise unittest.SkipTest(f"the PyTorch of {python} has no CUDA code")
@@ -41,15 +41,15 @@ def libraries(python: str) -> List[str]:
 
 
 def environment(python: str, gpu: str = "h100-80gb", **variables: str) -> Dict[str, str]:
-    """Puts that interpreter's PyTorch on the device; `variables` are more of its environment. With VRAMSCOPE_TEST_REAL_GPU set it
-    is left on the GPU that is there (tests/gpu)."""
+    """The environment that puts that interpreter's PyTorch on the device; `variables` are added to it. With VRAMSCOPE_TEST_REAL_GPU
+    set, PyTorch uses the GPU that is there (tests/gpu)."""
     if os.environ.get("VRAMSCOPE_TEST_REAL_GPU"):
         return recorded_run.clean_environment(**variables)
     return recorded_run.clean_environment(LD_PRELOAD=":".join(libraries(python)), VRAMSCOPE_SIMULATED_GPU=gpu, **variables)
 
 
 def run(python: str, command: Sequence[str], gpu: str = "h100-80gb", **variables: str) -> recorded_run.Finished:
-    """`python command...` on the device; `variables` are more of its environment."""
+    """Runs `python command...` on the device; `variables` are added to its environment."""
     return recorded_run.run([python, *command], env=environment(python, gpu, **variables), timeout=900)
 
 
@@ -73,5 +73,5 @@ class DeviceTest(recorded_run.RecordingTest):
 
 
 def row_bytes(facts: Dict[str, Any], library: str, key: str = "live_bytes", device: int = 0) -> int:
-    """What the ledger has under that library, all calls together."""
+    """The bytes of that library in the ledger, for all calls together."""
     return sum(row[key] for row in facts["ledger"]["devices"][device]["rows"] if row["library"] == library)

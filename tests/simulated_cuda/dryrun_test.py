@@ -19,7 +19,7 @@ TRAINERS = str(Path(__file__).resolve().parent / "trainers.py")
 
 
 EVERY = ("above", "between", "below") if os.environ.get("VRAMSCOPE_TEST_EVERY") else ()
-# gpus.def, as --gpu-file wants it.
+# A row of gpus.def, in the form of --gpu-file.
 B300 = {"product": "NVIDIA B300 SXM6 AC", "compute_capability": "10.3", "multiprocessors": 148, "l2_cache_mib": 126, "shared_memory_kib": 228,
         "threads_per_multiprocessor": 2048, "blocks_per_multiprocessor": 32, "clock_mhz": 2032, "memory_clock_mhz": 3996, "bus_bits": 8192,
         "context_mib": 582}
@@ -95,7 +95,7 @@ class Verdict(DryrunTest):
             self.assertGreater(answer["shortfall_bytes"], 0)
 
     def test_a_command_that_fails_is_not_judged_and_keeps_its_exit_code(self) -> None:
-        """And one that dies of a signal passes that on."""
+        """A command that dies from a signal passes on the signal."""
         for ends, code, signal, words in (("raise SystemExit(7)", 7, None, "the command failed with exit code 7"),
                                           ("import os; os.kill(os.getpid(), 15)", -15, 15, "the command was ended by signal 15 (Terminated)")):
             program = f"import torch; torch.ones(1).cuda(); {ends}"
@@ -109,7 +109,7 @@ class Verdict(DryrunTest):
         self.assertIn(b"the command failed with exit code 7, before it used the simulated GPU", done.stderr)
 
     def test_a_program_that_survives_lack_of_memory_fits(self) -> None:
-        """It halves its batch, as some do; one that gives up after the error does not, whatever it says at its end."""
+        """It takes a smaller batch, as some programs do. A program that gives up after the error does not fit, even if it exits with 0."""
         program = ("import torch\np = torch.nn.Linear(1024, 1024, device='cuda'); o = torch.optim.SGD(p.parameters(), lr=0.1); batch = 1 << 20\n"
                    "for step in range(3):\n  try: p(torch.ones(batch, 1024, device='cuda')).sum().backward()\n"
                    "  except torch.OutOfMemoryError:\n    if %s: raise SystemExit\n    batch = 1024; continue\n  o.step(); o.zero_grad()\n")
@@ -260,7 +260,7 @@ class Weights(DryrunTest):
 
 @drawn.share(3)
 class Ranks(DryrunTest):
-    """ranks.py asks torchrun's environment for its rank, as such programs do."""
+    """ranks.py reads its rank from torchrun's environment, as such programs do."""
 
     def peaks(self, kind: str, world: int, rank: int = 0) -> Any:
         options = ["--gpu", "h100-80gb", "--world-size", str(world), "--rank", str(rank)]
@@ -346,8 +346,8 @@ class Series(DryrunTest):
         self.says_what_runs_say(command, self.answer("--gpu", "b300", command=[recorded_run.python(), *command])["peak"], EVERY)
 
     def says_what_runs_say(self, program: List[str], peak: Any, names: Sequence[str]) -> None:
-        """Described GPUs that differ from the largest by their memory alone: the answer of one run against a run on each. Above the peak, between
-        what is allocated and reserved, below what is allocated."""
+        """Compares the answers of one run with a run on each of some described GPUs, which differ from the largest only in their memory: above the
+        peak, between allocated and reserved, below allocated."""
         beside = peak["device_used_bytes"] - peak["reserved_peak_bytes"]
         sizes = {"above": peak["device_used_bytes"] >> 20, "between": beside + (peak["reserved_peak_bytes"] + peak["allocated_bytes"]) // 2 >> 20,
                  "below": (beside + peak["allocated_bytes"] >> 20) - 1}

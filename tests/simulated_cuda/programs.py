@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs for the simulated device; each leaves what PyTorch and the device's ledger say of it.
+"""Small programs for the simulated device; each writes what PyTorch and the device's ledger report about it.
 
     programs.py NAME OUTPUT [ARGUMENT...]
 """
@@ -182,7 +182,7 @@ MODELS: Dict[str, Callable[[], Any]] = {
 
 
 def in_a_process_with(capacity: int, model: str) -> Dict[str, Any]:
-    """Trains it in a child that has a GPU of that size. Cheap: PyTorch is imported already, and this process has no GPU yet."""
+    """Trains the model in a child that has a GPU of that size. Cheap: PyTorch is imported already, and this process has no GPU yet."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -208,9 +208,9 @@ def limits(*models: str) -> Dict[str, Any]:
 
 
 def limit(model: str) -> Dict[str, Any]:
-    """The least capacity, in MiB, with which it trains: found by halving; what lies one MiB below and above it."""
+    """The least capacity, in MiB, with which the model trains, found by bisection, and whether it trains with one MiB less and more."""
     free = in_a_process_with(64 << 30, model)
-    # With what it took it behaves alike. With less PyTorch first gives back what it keeps; what is allocated it must have.
+    # With as much as it took, it behaves the same. With less, PyTorch first frees its cache; it needs at least what is allocated.
     fits, fails = free["taken"] // MIB, free["allocated"] // MIB - 1
     under_all = in_a_process_with(fails * MIB, model)["fits"]
     while fits - fails > 1:
@@ -226,7 +226,7 @@ def limit(model: str) -> Dict[str, Any]:
 
 
 def beside() -> Dict[str, int]:
-    """What the device holds beside PyTorch's memory, by call."""
+    """What the device holds in addition to PyTorch's memory, by call."""
     found: Dict[str, int] = {}
     for row in ledger()["devices"][0]["rows"]:
         if row["basis"] != "exact":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small model as one rank of a job, in one of the ways in which memory is shared out: ranks.py ddp|fsdp1|fsdp2|zero1|tensor_parallel"""
+"""Trains a small model as one rank of a job, in one of the ways to divide memory among ranks: ranks.py ddp|fsdp1|fsdp2|zero1|tensor_parallel"""
 import os
 import sys
 from typing import Any, Tuple

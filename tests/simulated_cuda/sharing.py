@@ -8,7 +8,7 @@ GIB = 1 << 30
 
 
 def take(gibibytes: str) -> None:
-    """Tries to take so much for each line of standard input, and says how it went and what all have taken."""
+    """For each line of standard input, tries to allocate so much. Prints whether it could, and how much all processes have."""
     import torch
 
     free, total = torch.cuda.mem_get_info()
@@ -24,7 +24,7 @@ def take(gibibytes: str) -> None:
 
 
 def consume(queue: Any, answers: Any) -> None:
-    """What it sees of the tensors that it is sent."""
+    """Reports what a process sees of the tensors that it receives."""
     import torch
 
     while True:

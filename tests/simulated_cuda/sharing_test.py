@@ -18,7 +18,7 @@ CONTEXT = 500 * MIB
 
 
 class Taker:
-    """A process that tries to take so many GiB each time it is asked."""
+    """A process that tries to allocate so many GiB at each request."""
 
     def __init__(self, python: str, gibibytes: int, **variables: str) -> None:
         self.process = subprocess.Popen([python, PROGRAM, "take", str(gibibytes)], env=environment(python, "h100-80gb:2", **variables),
@@ -58,7 +58,7 @@ class Capacity(DeviceTest):
             self.assertIn("CUDA out of memory. Tried to allocate 30.00 GiB.", refused["message"])
             self.assertIn(f"Process {first.process.pid} has 60.49 GiB memory in use", refused["message"])
             os.kill(first.process.pid, signal.SIGKILL)
-            os.waitid(os.P_PID, first.process.pid, os.WEXITED | os.WNOWAIT)  # dead, and nobody has asked how it ended
+            os.waitid(os.P_PID, first.process.pid, os.WEXITED | os.WNOWAIT)  # dead, but nobody has waited for it yet
             taken = second.take()
             self.assertEqual((taken["took"], taken["free"]), (30 * GIB, 50 * GIB - CONTEXT))
         finally:

@@ -14,7 +14,7 @@ from device import DeviceTest, row_bytes, run  # noqa: E402
 MIB = 1 << 20
 HERE = Path(__file__).resolve().parent
 SCRIPTS = recorded_run.SOURCE / "scripts"
-# Real recordings lie beside the project, never in it.
+# Real recordings are next to the project, never in it.
 RECORDINGS = Path(os.environ.get("VRAMSCOPE_SHARED_DATA", recorded_run.SOURCE.parent / "shared" / "data")) / "snapshots"
 
 

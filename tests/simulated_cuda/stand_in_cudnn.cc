@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for the real libcudnn.so.9, to test the questions to cuDNN without its half gigabyte. Its
+// A stand-in for the real libcudnn.so.9, to test the queries to cuDNN without its half gigabyte. Its
 // descriptors and entry points are those of the simulated cuDNN. Its answers are made up, so that they show
 // what has reached it:
 //

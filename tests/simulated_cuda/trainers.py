@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small model with one of the libraries that people train with: trainers.py NAME. For the table that breadth.py writes."""
+"""Trains a small model with one of the usual libraries: trainers.py NAME. For the table that breadth.py writes."""
 import importlib.util
 import os
 import sys
@@ -122,7 +122,7 @@ def peft_lora() -> None:
 
 @program
 def bitsandbytes_absent() -> None:
-    sys.modules["bitsandbytes"] = None  # type: ignore[assignment]  # as where it is not installed
+    sys.modules["bitsandbytes"] = None  # type: ignore[assignment]  # as if it were not installed
     find = importlib.util.find_spec
     importlib.util.find_spec = lambda name, *rest: None if name == "bitsandbytes" else find(name, *rest)  # type: ignore[assignment]
     hugging_face_trainer(optim="adamw_bnb_8bit")
@@ -230,7 +230,7 @@ def pipeline(schedule: str, stages_per_rank: int = 1) -> None:
     numbers = [rank + world * turn for turn in range(stages_per_rank)]
     modules = [layers(2).to(device) for _ in numbers]
     def shape(has_gradient: bool) -> torch.Tensor:
-        """What goes from stage to stage: a rank alone cannot ask its neighbors."""
+        """The shape of what passes from stage to stage: a rank that runs alone cannot ask its neighbors."""
         return torch.empty(BATCH, WIDTH, device=device, requires_grad=has_gradient)
 
     stages = [pipelining.PipelineStage(module, number, world * stages_per_rank, device, input_args=shape(number > 0), output_args=shape(True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workspaces of cuDNN on the simulated device: the real cuDNN is asked where there is one, and a model answers where there is none."""
+"""Workspaces of cuDNN on the simulated device: the real cuDNN gives their sizes if there is one, otherwise a model."""
 import json
 import os
 import sys
@@ -19,7 +19,7 @@ W = 64 * 64 * 3 * 3 * 4
 
 
 def is_running(word: str) -> bool:
-    """A process with that word in its command line."""
+    """True if there is a process with that word in its command line."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if word in (process / "cmdline").read_text(errors="replace"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains for two steps, runs out of memory, and lets PyTorch write its own snapshot: agreement_program.py OUT
 
-Ends without giving anything back, so that the trace ends with what the snapshot has."""
+Ends without freeing anything, so that the trace ends with the memory that the snapshot has."""
 import os
 import sys
 

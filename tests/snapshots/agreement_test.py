@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace that is converted to a snapshot says what PyTorch's own snapshot of the same run says."""
+"""A trace that is converted to a snapshot agrees with PyTorch's own snapshot of the same run."""
 import pickle
 import sys
 from pathlib import Path
@@ -44,7 +44,7 @@ class Agreement(recorded_run.RecordingTest):
         theirs, trace, ours = (self.folder / (conf[:10] + name) for name in ("theirs.pickle", "run.vms", "ours.pickle"))
         command = [recorded_run.vramscope(), "dryrun", "--gpu", "rtx-4090", "--steps", "all", "--depth", "all", "--stacks", "python", "-o", str(trace),
                    "--", recorded_run.python(), PROGRAM, str(theirs)]
-        recorded_run.run(command, env=recorded_run.clean_environment(PYTORCH_CUDA_ALLOC_CONF=conf))  # a request fails: not 0
+        recorded_run.run(command, env=recorded_run.clean_environment(PYTORCH_CUDA_ALLOC_CONF=conf))  # its exit code is not 0: a request fails
         converted = recorded_run.run([recorded_run.vramscope(), "convert", str(trace), str(ours)])
         self.assertEqual(converted.code, 0, converted.stderr.decode())
         whole, made = load(theirs), load(ours)

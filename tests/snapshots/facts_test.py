@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small snapshots, each with a fact that is easily told wrong: clocks, failures, stacks, halves of frees, notes, pinned memory."""
+"""Small snapshots, each with a fact that is easily reported wrong: clocks, failures, stacks, halves of frees, notes, pinned memory."""
 import json
 import os
 import pickle

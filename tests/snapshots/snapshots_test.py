@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots in and out, against Python's own pickle and PyTorch's own viewer."""
+"""Reading and writing snapshots, compared with Python's own pickle and PyTorch's own viewer."""
 import ast
 import glob
 import gzip
@@ -22,7 +22,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
 
 
 def with_defaults(snapshot: Dict[str, Any]) -> Dict[str, Any]:
-    """What two snapshots that say the same have in common: absent frames are empty, old keys have their new names, tuples are lists."""
+    """A form that is equal for snapshots with the same content: absent frames are empty, old keys have their new names, tuples are lists."""
     def frames(of: Dict[str, Any]) -> List[Any]:
         listed = of.get("frames") or (of["history"][0]["frames"] if of.get("history") else [])
         return [(f["name"], f["filename"], f["line"]) for f in listed]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every view of PyTorch's own torch.cuda._memory_viz on snapshots; prints for each file what they say, as a dict.
+"""Runs every view of PyTorch's own torch.cuda._memory_viz on snapshots; prints the results of each file as a dict.
 
 The flame graphs are made without the Perl script that PyTorch downloads: their lines are what is compared.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which rank, device and moment the verbs speak of, in one recording of two ranks of which one leaks and then runs out of memory. The oracle is the
+"""Which rank, device and moment the verbs report on, in one recording of two ranks of which one leaks and then runs out of memory. The oracle is the
 program, two_ranks.py."""
 import json
 import os
@@ -57,7 +57,7 @@ class TwoRanks(RecordingTest):
         self.several_ranks(trace)
 
     def several_ranks(self, trace: str) -> None:
-        """Each process says who it is, and one call can ask about several."""
+        """The rank of each process is known, and one call can ask about several."""
         ranks = {process["rank"]: process for process in self.ask("info", trace)["processes"] if process["rank"] is not None}
         self.assertEqual(sorted(ranks), [0, 1])
         for rank in (0, 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two processes with a rank each, on a GPU each. Rank 0 takes more; rank 1 keeps 64 KiB floats of every step and ends with a request that fails."""
+"""Two processes with a rank each, on a GPU each. Rank 0 uses more memory. Rank 1 keeps 65,536 floats of every step, and its last request fails."""
 import os
 import subprocess
 import sys

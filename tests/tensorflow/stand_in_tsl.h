@@ -23,7 +23,7 @@ class SubAllocator {
   void VisitFree(void* region, int index, size_t bytes);
 };
 
-// Rounds to 256 bytes. Takes one region for each block, and gives it back with the block.
+// Rounds to 256 bytes. Allocates one region for each block, and frees it with the block.
 class BFCAllocator {
  public:
   explicit BFCAllocator(std::string name, int memory_type, size_t limit);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real Keras programs on TensorFlow, recorded on the CPU and on simulated GPUs. The oracles are Keras, which tells the bytes of its variables, and
-TensorFlow, which tells the peak of each GPU.
+"""Real Keras programs on TensorFlow, recorded on the CPU and on simulated GPUs. The oracles are Keras, which reports the bytes of its variables, and
+TensorFlow, which reports the peak of each GPU.
 
 Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow. One program takes about 4 CPU seconds, nearly all of them in `import tensorflow`."""
 
@@ -53,7 +53,7 @@ class KerasTest(RecordingTest):
         return {name: next(iter(self.labels[role][name])) for name in expected if len(self.labels[role][name]) == 1}
 
     def category(self, name: str) -> int:
-        """Bytes of its blocks at the peak of a step in the middle of the run."""
+        """Bytes of this category at the peak of a step in the middle of the run."""
         moment = ask("report", str(self.trace), "--at", f"step:{STEPS - 1}")["moments"][0]
         return int(moment["categories"][name])
 
@@ -127,7 +127,7 @@ class KerasTest(RecordingTest):
         self.assertEqual(peaks, self.truth["device_peaks"])
 
     def test_every_block_lands_where_the_model_of_the_allocator_puts_it(self) -> None:
-        # Two threads may allocate and free at once. A recording does not tell in which order, so not each one of them replays exactly.
+        # Two threads may allocate and free at once. A recording does not contain their order, so not every recording replays exactly.
         for _ in range(3):
             self.dry_run("h100-80gb")
             done = recorded_run.run([recorded_run.vramscope(), "replay", "--json", str(self.trace)])

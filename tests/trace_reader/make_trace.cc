@@ -54,7 +54,7 @@ void Define(TraceWriter* writer) {
   writer->AddSourceFile("train.py", "import torch\n\nx = torch.ones(3)  # \xc3\xbc\n");
 }
 
-// Half of the events, a flush, what changes while a run goes on, the rest.
+// Writes half of the events, flushes, writes what changes during a run, and then the rest.
 Status WriteAll(TraceWriter* writer, std::span<const Event> events) {
   Define(writer);
   VRAMSCOPE_TRY(writer->Append(events.first(events.size() / 2)));

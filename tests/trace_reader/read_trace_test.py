@@ -22,7 +22,7 @@ def output_of(*command: str) -> List[str]:
 
 
 def compare(dump_trace: str, path: str) -> int:
-    """How many lines both readers give."""
+    """Compares the output of both readers; returns the number of lines."""
     ours, theirs = output_of(dump_trace, path), output_of(sys.executable, READER, path)
     for number, (a, b) in enumerate(zip(ours, theirs), 1):
         if a != b:

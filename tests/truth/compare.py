@@ -9,12 +9,12 @@ What must hold, and why it is stated so:
     blocks          on a GPU: the blocks of the report are those of the caching allocator, byte for byte, and so is their sum
     sums            the categories add up to what is allocated, and so do the blocks
 
-A block has one category for its whole life where the role is the block's purpose: LBFGS makes next step's state in the middle of a step
-and stores it at the end. PyTorch's answer at the later point therefore also holds for the same block at an earlier one. And what an
-optimizer keeps in its state only while it steps (LBFGS: al) is no state but a temporary. What autograd keeps again and again, a loss scale,
-may count as kept in between; and so may the memory into which a CUDA graph writes the same gradients at every replay.
+If the role is the purpose of a block, the block has that category for its whole life. Example: LBFGS creates the next step's state in the
+middle of a step and stores it at the end. So PyTorch's answer at the later point also holds for the same block at an earlier one. What an
+optimizer keeps in its state only during a step (LBFGS: al) is a temporary. What autograd keeps again and again, such as a loss scale, may
+count as kept in between. So may the memory into which a CUDA graph writes the same gradients at every replay.
 
-On a GPU a storage lies in a block that may be larger; the caching allocator says which, and the block stands for the storage.
+On a GPU a storage lies in a block that may be larger. The caching allocator reports which one, and we compare the block instead.
 """
 from typing import Any, Dict, Iterable, List, NamedTuple, Set, Tuple
 
@@ -102,7 +102,7 @@ def _compare_moment(point: Dict[str, Any], moment: Dict[str, Any], for_life: Dic
     if point["step"] == 1:  # what autograd never met before the first step may be anything
         inputs &= told["saved"] | found.get("input", set())
     problems += _sets("input", inputs, found.get("input", set()) & inputs, blocks)
-    either = told["given"] & found.get("input", set())  # noise handed to a model: an input, or made on the way
+    either = told["given"] & found.get("input", set())  # noise that is passed to a model: an input, or an activation
     problems += _sets("activation", told["saved"] - claimed - inputs - either, found.get("activation", set()) - between["saved"], blocks)
 
     alive = {(block["address"], block["bytes"]) for block in blocks}

@@ -16,11 +16,11 @@ from torch import Tensor
 import gpt
 import training
 
-CAPTURED_STEP = 4  # PyTorch wants to have run a few times before
+CAPTURED_STEP = 4  # PyTorch needs a few runs before a capture
 
 
 class GptOnTwoDevices(gpt.Gpt):
-    """The embedding and the head on the first GPU, for they share a weight; the second half of the layers on the second."""
+    """The embedding and the head are on the first GPU, because they share a weight; the second half of the layers is on the second GPU."""
 
     def spread(self) -> "GptOnTwoDevices":
         self.to("cuda:0")
@@ -73,7 +73,7 @@ def graph(options: argparse.Namespace) -> None:
     work = job(new_gpt(options), options, training.endless_batches(gpt.sentences(512), options))
     (optimizer,) = work.optimizers
     captured, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
-    still = next(work.batches)  # a graph reads where it read when it was captured
+    still = next(work.batches)  # a graph reads its input at the address where it was captured
 
     def forward_and_backward() -> None:
         optimizer.zero_grad(set_to_none=True)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch itself says about the memory of the running process: which storage is a parameter, a gradient, kept for backward, ...
+"""What PyTorch itself reports about the memory of the running process: which storage is a parameter, a gradient, kept for backward, ...
 
-Why not the recorder's own ways: this is the oracle that the recorder is judged by, so it asks nothing of the recorder. It reads Python
+Why not the recorder's own ways: this is the oracle that judges the recorder, so it uses nothing of the recorder. It reads Python
 objects (modules, optimizers, tensors found by the garbage collector) and the autograd graph (grad_fn, next_functions, _saved_*), and
-never changes what it looks at: no tensor is made, no hook that recomputes is let run, no reference outlives the call.
+never changes what it looks at: it creates no tensor, runs no hook that recomputes, and keeps no reference after the call.
 
-A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one. Only storages on `device` count: what a
-program keeps on the CPU beside its GPU, or on another GPU, is another memory.
+A storage is (address, bytes): untyped_storage().data_ptr() and nbytes(). Views share one. Only storages on `device` count, not what a
+program keeps on the CPU or on another GPU.
 """
 import functools
 import gc
@@ -17,7 +17,7 @@ import torch
 Storage = Tuple[int, int]
 Names = Dict[Storage, Set[str]]
 
-device = torch.device("cpu")  # whose memory is looked at
+device = torch.device("cpu")  # the device whose memory is examined
 
 # True while the graph is walked: reading `_saved_x` of a node unpacks it, and an unpack hook may compute (a checkpoint recomputes its
 # whole segment). guard_unpack_hooks() makes such hooks refuse while this is set.
@@ -25,7 +25,7 @@ _walking = False
 
 
 class _NotUnpacked(Exception):
-    """A saved tensor is behind an unpack hook; nothing is stored in the node itself."""
+    """A saved tensor has an unpack hook; nothing is stored in the node itself."""
 
 
 def guard_unpack_hooks() -> None:
@@ -57,7 +57,7 @@ def storage_of(tensor: torch.Tensor) -> Optional[Storage]:
 
 
 def cuda_blocks() -> List[Tuple[int, int, int]]:
-    """[(address, bytes, requested bytes)] of all that the caching allocator of `device` has handed out, as it says itself."""
+    """[(address, bytes, requested bytes)] of all blocks that the caching allocator of `device` has handed out, from its own snapshot."""
     blocks = []
     for segment in filter(lambda segment: segment["device"] == device.index, torch.cuda.memory_snapshot()):
         address = segment["address"]
@@ -169,7 +169,7 @@ def _saved_in(node: Any) -> Iterator[torch.Tensor]:
     for attribute in _saved_attributes(type(node)):
         try:
             value = getattr(node, attribute)
-        except (_NotUnpacked, RuntimeError):  # behind a hook, or released: the node has run
+        except (_NotUnpacked, RuntimeError):  # it has a hook, or is released: the node has run
             continue
         yield from tensors_in(value)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a training program and writes, at several points of chosen steps, what PyTorch says about its own memory.
+"""Runs a training program and writes, at several points of chosen steps, what PyTorch reports about its own memory.
 
     vramscope record -o run.vms -- python oracle.py --points points.jsonl --steps 1,3,5 samples/gpt.py --steps 5 [--then --steps 5 --amp bf16]
 
@@ -13,7 +13,7 @@ One JSON object per line, point and device:
     saved, input, given, visible  [[address, bytes], ...]: held by autograd graphs; the batch; tensors that the program hands to a model
                                   (the batch, and noise and the like); every tensor that Python can see
     blocks, allocated_bytes       on a GPU: [[address, bytes, requested bytes], ...] and their sum, from the caching allocator; cudaMallocAsync
-                                  tells no blocks, and its sum is the driver's, which rounds
+                                  reports no blocks, and its sum is the driver's, which rounds
 
 With --memory-events FILE the whole program runs under torch.profiler. Written there: first [begin, end], CLOCK_MONOTONIC of the profiled
 part, then the profiler's memory events in order of time, [bytes, total] per line.
@@ -224,7 +224,7 @@ def _cpu_events(results: Any) -> List[Tuple[int, int, int]]:
 
 
 def _cuda_events(results: Any, index: int) -> List[Tuple[int, int, int]]:
-    """The same; the tree lacks what CUDA frees outside of operators, and the list that has it does not tell totals."""
+    """The same. The event tree lacks what CUDA frees outside of operators; the event list has it, but no totals, so they are added up."""
     changes = [(event.start_ns(), event.nbytes()) for event in results.events()
                if event.name() == "[memory]" and event.device_type() == torch.autograd.DeviceType.CUDA and event.device_index() == index]
     changes.sort(key=lambda change: change[0])
@@ -243,7 +243,7 @@ def run_profiled(run: Callable[[], None], file: Path, device: torch.device) -> N
 
 
 def train_in_turn(program: Any, arguments: List[str], watch: Watch) -> None:
-    """A training for each part of the arguments between --then; one that this PyTorch cannot do says so, and the next begins."""
+    """Trains once for each part of the arguments between --then. If this PyTorch cannot do one, that is printed, and the next begins."""
     for part in trainings(arguments):
         try:
             program.main(part)

@@ -88,7 +88,7 @@ bool ReadCheckpoint(Node& node, Graph& graph) {
   return true;
 }
 
-// bf16 on CUDA; up to 2.2 also on the CPU. The state of the random numbers has another name since 2.7.
+// For bf16 on CUDA; up to 2.2 also on the CPU. The state of the random numbers has another name since 2.7.
 template <class Flash = torch::autograd::generated::ScaledDotProductFlashAttentionBackward0>
 bool ReadFlashAttention(Node& node, Graph& graph) {
   const auto read = [&](SavedVariable Flash::*random, SavedVariable Flash::*more_random) {
@@ -178,7 +178,7 @@ void AddMoments(Names& names, const torch::optim::OptimizerParamState& state, co
   }
 }
 
-// "" is a right name too: nothing in LibTorch's optimizers says from outside what a state tensor is called.
+// "" is a correct name too: LibTorch's optimizers do not show the names of their state tensors.
 Names OptimizerState(const sample::Moment& moment) {
   Names names;
   for (const auto& item : moment.model->named_parameters()) {
@@ -266,7 +266,7 @@ class Points {
   }
 
  private:
-  // On the first parameter of the middle block: its gradient comes when half of backward is done.
+  // A hook on the first parameter of the middle block: its gradient comes when half of backward is done.
   void HookInTheMiddle(const sample::Moment& moment) {
     const auto& blocks = *moment.model->blocks;
     middle_ = blocks[blocks.size() / 2]->parameters().front();

@@ -86,7 +86,7 @@ class TruthTest(RecordingTest):
         return SAMPLES / f"{self.sample}.py"
 
     def environment(self, interpreter: str) -> Dict[str, str]:
-        """Of the recorded command."""
+        """The environment of the recorded command."""
         return recorded_run.clean_environment()
 
     def _agree_with_profiler(self, events_file: Path, trace: Path) -> None:
@@ -131,7 +131,7 @@ def read_points(file: Path) -> List[Dict[str, Any]]:
 
 
 def profiled_totals(events: Iterable[Event], device: str, begin: int, end: int) -> Iterator[Tuple[int, int]]:
-    """(bytes, total) of one device as torch.profiler counts them: only blocks that were born while it ran."""
+    """(bytes, total) of one device as torch.profiler counts them: only blocks that were allocated while it ran."""
     code = 255 if device == "cpu" else 256 + int(device.split(":")[1])  # as events name it (trace_format/event.h)
     alive: Dict[int, int] = {}
     total = 0
@@ -150,7 +150,7 @@ def add_tests(case: type, variants: Dict[str, List[str]], usual: Sequence[str] =
     """With `usual`, the other variants run only with VRAMSCOPE_TEST_EVERY set."""
     for name, flags in variants.items():
         if not usual or name in usual or EVERY:
-            # torch.profiler runs along in every variant but the plain one, which must stand without it, and the one that it sees nothing of.
+            # torch.profiler also runs, except in the plain variant, which must pass without it, and in the one whose allocator it cannot see.
             _add_test(case, name, [flags], profiled=name not in ("plain", "cuda_malloc_async"))
 
 
@@ -195,7 +195,7 @@ class AutoencoderLbfgs(TruthTest):
 
 
 class OnCuda(TruthTest):
-    """The same on the simulated GPU, where PyTorch's own caching allocator says which blocks there are."""
+    """The same on the simulated GPU, where PyTorch's own caching allocator lists its blocks."""
 
     device = "cuda"
     devices = ("cuda:0",)

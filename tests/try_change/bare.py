@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training loops as people write them, with none of the switches of the samples in them: nothing here knows of mixed precision, loss scaling
-or checkpointing, unless its flag asks for the change in code. What `vramscope try` must do alone, it must do here.
+"""Training loops as people write them, without the switches of the samples: nothing here uses mixed precision, loss scaling or checkpointing,
+unless a flag requests the change in code. So `vramscope try` must do everything itself.
 
     --shape loop       one model, clipping of gradients, evaluation between the steps
             evaluates  the same, and the evaluation keeps gradients on
@@ -78,7 +78,7 @@ def choose_trained(model: nn.Module, options: argparse.Namespace) -> None:
 
 
 class Rate(float):
-    """A learning rate that only an AdamW takes."""
+    """A learning rate that only an AdamW accepts."""
 
     def __lt__(self, other: float) -> bool:
         if type(sys._getframe(1).f_locals["self"]) is not torch.optim.AdamW:
@@ -127,7 +127,7 @@ def loss_of(model: Any, x: Tensor, y: Tensor, options: argparse.Namespace) -> Te
     return F.cross_entropy(logits.view(-1, logits.shape[-1]), y)
 
 
-KEPT: List[Any] = []  # to the end of the process, as the scaler that is made from outside
+KEPT: List[Any] = []  # to the end of the process, like the scaler that `vramscope try` creates
 
 
 class Changed:

@@ -3,7 +3,7 @@
 allocator recorded of each: every allocation, free and segment, in order, with address and size.
 
     python histories.py OUTPUT < cases.json          [{"name", "program", "flags", "plan"}, ...]; plan null: unchanged from outside;
-                                                     "settings": what the code tells the allocator
+                                                     "settings": what the code sets in the allocator
 
 One process imports PyTorch; each case runs in a fork of it, before CUDA is initialized, so a case costs as much as its steps.
 """
@@ -32,7 +32,7 @@ def history() -> List[List[Any]]:
 
 
 def run(case: Dict[str, Any], folder: str) -> Dict[str, Any]:
-    """In a process of its own."""
+    """Runs one case; called in a process of its own."""
     if case.get("settings"):
         torch.cuda.memory._set_allocator_settings(case["settings"])
     if case["plan"] is not None:

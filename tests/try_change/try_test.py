@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`vramscope try`: a change that is applied from outside gives the same history of allocations as the same change in the program's code.
 
-The oracle is PyTorch's own allocator, on the simulated device: what it recorded of each allocation, free and segment, with address and size.
-Compared is all of it, in order; only frees with no allocation between them are compared as a set. Autocast drops its copies of the weights in
-the order of a hash table of pointers, so two runs of one program differ in that too (and then in nothing else).
+The oracle is PyTorch's own allocator, on the simulated device: its record of each allocation, free and segment, with address and size. All of
+it is compared, in order; only frees with no allocation between them are compared as a set. The reason: autocast drops its copies of the weights
+in the order of a hash table of pointers, so even two runs of one program differ in that order (and in nothing else).
 
     VRAMSCOPE_TEST_EVERY=1 python3 try_test.py Histories        every change of every program
 """
@@ -118,10 +118,10 @@ class Refusal(NamedTuple):
     program: str
     flags: List[str]
     plan: Dict[str, Any]
-    why: str  # part of what is said; "" = nothing is, because nothing was met
+    why: str  # part of the message; "" = no message, because there was nothing to change
 
 
-# What cannot be applied leaves the program as it is.
+# A change that cannot be applied leaves the program as it is.
 REFUSALS = {
     "autocast of its own": Refusal("bare", ["--amp", "bf16"], {"amp": "fp16"}, "enters autocast itself"),
     "batches by hand": Refusal("gpt", SIZES["gpt"], {"batch": {"factor": 2.0}}, ""),
@@ -140,7 +140,7 @@ REFUSALS = {
 }
 
 
-# L-BFGS is no optimizer for loss scaling, nor to be exchanged; who accumulates for two networks writes two loops, one after the other.
+# L-BFGS cannot be used with loss scaling, and cannot be exchanged. Accumulation for two networks needs two loops in code, one after the other.
 IMPOSSIBLE = {
     "autoencoder_lbfgs": [name for name in SAMPLES if name not in ("bf16", "checkpoint", "checkpoint_by_name", "bf16_and_checkpoint", "batch",
                                                                    "expandable", "rounded")],
@@ -161,7 +161,7 @@ def chosen() -> List[Tuple[str, str, Change]]:
 
 
 def settled(history: List[List[Any]]) -> List[List[Any]]:
-    """With frees between two allocations in the order of their addresses; the request for a free comes with the free on one stream."""
+    """The history with frees between two allocations sorted by address. On one stream, the request for a free comes with the free."""
     result: List[List[Any]] = []
     frees: List[List[Any]] = []
     for event in history:
@@ -254,7 +254,7 @@ class Command(DeviceTest):
         return recorded_run.run(arguments, env=recorded_run.clean_environment(**environment), timeout=600)
 
     def allocations(self, trace: Path) -> List[List[Any]]:
-        """Of the caching allocator: kind, address, bytes, device."""
+        """Events of the caching allocator: kind, address, bytes, device."""
         found = [[event.type, *map(int, event.fields[:3])] for event in recorded_run.events(trace, "alloc", "free")]
         return settled([["free_completed", *rest] if kind == "free" else [kind, *rest] for kind, *rest in found if rest[2] >= 256])
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A deep step allocates exactly what the light steps beside it allocate, and costs little of the trace: on the CPU, and on the simulated GPU.
+"""A deep step allocates exactly what the light steps around it allocate, and takes little of the trace: on the CPU, and on the simulated GPU.
 
-The oracle is the program itself: all steps of a training loop are alike, so steps recorded without operators tell what those recorded with
-them must do. Compared are the sizes of all allocations and frees between two optimizer steps, in order.
+The oracle is the program itself: all steps of a training loop are alike, so steps recorded without operators show what those recorded with
+them must do. The sizes of all allocations and frees between two optimizer steps are compared, in order.
 """
 import os
 import sys

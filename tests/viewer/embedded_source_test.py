@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""record --embed-source: the line of a frame is shown when its file has moved away or changed, and it is said which text that is."""
+"""record --embed-source: the viewer shows the line of a frame even if its file was moved or changed, and tells which text it shows."""
 import os
 import subprocess
 import unittest
@@ -32,7 +32,7 @@ class EmbeddedSource(ViewerTest):
                                self.path("train.py")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
 
     def see(self, *expected: str) -> None:
-        """Opens the innermost frame of the largest block that the second step made."""
+        """Opens the innermost frame of the largest block that the second step allocated."""
         self.run_script(["goto step:2,peak", "key ctrl+f", "text step>1", "key escape", "click live.row.0", "click frame.0",
                          *expected], self.path("run.vms"))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Views of a training run on the simulated GPU, held to what the command line says of the same trace."""
+"""Views of a training run on the simulated GPU, compared with what the command line reports about the same trace."""
 import json
 import os
 import subprocess
@@ -61,30 +61,30 @@ class TrainingOnAGpu(ViewerTest):
             "goto step:4,peak", "click tab.timeline", "expect moment_text = step 4, backward", "expect lanes > 2", "move theme", *near,
             "move lane.0 0.5 0.5", "expect hover_range = one turn", "click lane.0 0.5 0.5", "expect range.begin_ns > 0",
             "key r", "key r", "key r", "move lane.1 0.5 0.5", "key z", "key backspace", "key escape", "expect range = null",
-            # Who owns what.
+            # Owners of blocks.
             "click tab.owners", "expect tab = owners", "click owners.module", "expect owners.shown_bytes > 1000000",
             "click owners 0.3 0.075", "expect owners.zoom != []", "key u", "expect owners.zoom = []", "click owners.treemap",
-            # Where it is.
+            # Addresses of blocks.
             "click tab.map", "wait answered", "expect layout = true", "click map 0.02 0.2", "key c", "expect coloring = age", "key c", "key n",
             "expect pins = true",
             "goto color:category",
-            # And where it was.
+            # Addresses over time.
             "click tab.address-time", "wait answered", "expect address_time.blocks > 10", "move address-time 0.5 0.6", "wheel address-time 0.5 0.5 3",
             "key home", "wait answered", "expect address_time.blocks > 10",
-            # What is reserved and not used.
+            # Memory that is reserved and not used.
             "click tab.fragmentation", "wait answered", "expect settings_tried.0.peak_reserved_bytes > 0", "move fragmentation.settings.0",
             "click fragmentation.series 0.5 0.5",
-            # Out of memory: this one had enough, and the view says so.
+            # Out of memory: this run had enough memory, and the view says so.
             "click tab.oom", "expect tab = oom",
             # What grows.
             "click tab.leaks", "wait answered", "expect leaks ~ 1.00 MiB a step", "click leaks.growing.0", "expect live_rows > 5",
-            # Against itself.
+            # Compared with itself.
             "click tab.compare", "open " + self.trace, "wait loaded", "click file.1", "click tab.compare", "wait answered",
             "expect compare ~ Peak unchanged", "click compare.swap", "wait answered",
-            # What would be.
+            # What if.
             "click tab.whatif", "wait answered", "expect whatif.subject = true", "click whatif.checkpoint.all", "wait answered",
             "expect whatif.asked.0 = checkpoint=all", "click whatif.reset",
-            # The parts that all have in common.
+            # The parts that all views share.
             "click tab.timeline", "goto step:5,peak", "click live.row.0", "expect block != null", "key ctrl+f", "text category:parameter", "key escape",
             "expect filter = op:aten::zeros", "expect live_rows < 40", "key ]", "expect moment_text = step 6, backward", "key .", "key ,",
             "click back", "click forward",

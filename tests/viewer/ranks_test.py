@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The view of a job's ranks: eight traces, seven with a planted fault (tests/fleet/make_job.cc), held to what `vramscope fleet` says of them."""
+"""The view of a job's ranks: eight traces, seven with a planted fault (tests/fleet/make_job.cc), compared with the answers of `vramscope fleet`."""
 import json
 import os
 import re
@@ -45,7 +45,7 @@ class RanksOfAJob(ViewerTest):
             "move ranks.row.6 0.85 0.5", "expect ranks.hover = rank 6, step 9: not recorded.", "click ranks.row.6 0.85 0.5", "expect link ~ rank1.vms",
             "click ranks.row.3 0.05 0.5", "expect link ~ rank3.vms", "expect moment_text ~ step 1",
             "click back", "expect link ~ rank1.vms", "expect moment_text ~ step 7",
-            # The other views follow, and the table can be taken along.
+            # The other views follow, and the table can be copied.
             "key ctrl+c", "expect said = table copied", "expect copied ~ rank,host,device", "expect view_rows = 9",
             "click tab.timeline", "expect moment_text ~ step 7", "click tab.ranks", "wait answered",
             "click theme", "shot " + self.path("ranks.png"),

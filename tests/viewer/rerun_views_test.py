@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Re-runs that were kept with a trace, in the viewer and in reports: where there is no Python, and with the figures of `vramscope whatif`."""
+"""Re-runs that are stored with a trace: the viewer and reports show them without a Python, with the figures of `vramscope whatif`."""
 import json
 import os
 import subprocess

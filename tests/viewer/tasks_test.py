@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a person wants of the viewer, and with how many clicks: each task is a script whose clicks, drags and keys are counted. Then the parts that
+"""Tasks of a user of the viewer, and how many clicks they take: each task is a script whose clicks, drags and keys are counted. Then the parts that
 these tasks lead to: search through the whole run, notes, links, pictures, and a way back from every move."""
 import json
 import os
@@ -28,7 +28,7 @@ class Tasks(ViewerTest):
             pickle.dump(failed_run("/nowhere/model.py"), file)
 
     def task(self, most: int, lines: List[str], *files: str) -> None:
-        """The script reaches what it expects with at most so many clicks; typing a word is none."""
+        """The script reaches what it expects with at most `most` clicks; typing a word does not count."""
         acts = sum(line.startswith(ACTS) for line in lines)
         self.assertLessEqual(acts, most, lines)
         self.run_script(lines, *(files or (self.trace,)))
@@ -39,7 +39,7 @@ class Tasks(ViewerTest):
         self.task(1, ["click live.row.0", "expect block > 0"])  # what is this block
         self.task(1, ["click tab.fragmentation", "wait answered", "expect view_rows > 1"], self.snapshot)  # why fragmented, and what pins
         self.task(0, ["expect files.1.loaded = true", "expect compared.0 = 0", "expect compared.1 = 1"], self.trace, self.snapshot)
-        self.task(1, ["open " + self.snapshot, "wait loaded", "click tab.compare", "wait answered", "expect compare ~ Peak +"])  # the dropped one is after
+        self.task(1, ["open " + self.snapshot, "wait loaded", "click tab.compare", "wait answered", "expect compare ~ Peak +"])  # the new one is "after"
         self.task(1, ["click play", "expect playing = true"])
         # A block by name or kind, in the whole run: more than were ever alive at one time.
         self.task(1, ["key ctrl+shift+f", "text category:activation", "wait answered", "expect listed = run", "expect matched > 60"])
@@ -97,7 +97,7 @@ class Tasks(ViewerTest):
             self.assertGreater(sum(1 for _ in root.iter("{http://www.w3.org/2000/svg}path")), 5)
 
     def test_back_undoes_every_move(self) -> None:
-        still = ["wait 50"]  # moves that follow each other at once are one
+        still = ["wait 50"]  # moves in quick succession count as one
         self.run_script([
             *still, "state " + self.path("first.json"),
             "click timeline 0.1 0.5", *still, "wheel timeline 0.5 0.5 4", *still, "key ]", *still, "drag timeline 0.2 0.5 0.4 0.5", *still,
@@ -126,7 +126,7 @@ class Tasks(ViewerTest):
         self.run_script(script, self.snapshot)
 
 
-# For `ssh`: runs the command here, and writes down what it was asked.
+# A stand-in for `ssh`: runs the command here, and writes down its arguments.
 SSH = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/asked"
 for command; do :; done

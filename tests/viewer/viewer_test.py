@@ -95,7 +95,7 @@ class Script(ViewerTest):
         with open(self.path("train.py"), "w", encoding="utf-8") as file:
             file.write("".join(f"line {i}\n" for i in range(1, 12)))
         self.run_script([
-            "expect tab = oom",  # it ended so: that is what it opens with
+            "expect tab = oom",  # the run ended out of memory, so the viewer opens with this tab
             "expect layout = true",
             "shot " + self.path("oom.png"),
             "click tab.map",
@@ -392,7 +392,7 @@ class Remembered(ViewerTest):
         self.run_script(["expect dark = false", "expect text_size > 1.2", "key ctrl+0", "expect text_size = 1.0", "wait 2",
                          "shot " + self.path("usual.png")], TRAINING)
         self.run_script(["expect dark = false", "expect text_size = 1.0"], "--theme", "light", TRAINING)
-        self.run_script(["expect dark = true"], "--theme", "dark", TRAINING)  # what is asked for goes before
+        self.run_script(["expect dark = true"], "--theme", "dark", TRAINING)  # the option wins
         self.assertNotEqual(picture(self.path("large.png"))[2], picture(self.path("usual.png"))[2])
 
 

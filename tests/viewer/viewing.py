@@ -55,7 +55,7 @@ def failed_run(source: str) -> Dict[str, Any]:
     return {"segments": [segment], "device_traces": [events], "allocator_settings": {}}
 
 
-# Three blocks that autograd keeps something of, and a list that keeps 1 MiB of every step.
+# A model of three layers, and a list that keeps 1 MiB of every step.
 GROWING = """
 import torch
 from torch import nn
@@ -82,7 +82,7 @@ for step in range(9):
     torch.cuda.nvtx.range_pop()
 """
 
-# Appends the rest of a file as soon as somebody has seen its first part.
+# Appends the rest of a file as soon as its first part has been seen.
 WRITER = """
 import os, sys, time
 seen, whole, growing = sys.argv[1:]

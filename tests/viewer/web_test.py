@@ -27,7 +27,7 @@ PAGE = Path(VRAMSCOPE).resolve().parent.parent / "share/vramscope/web"
 PICTURES = os.environ.get("VRAMSCOPE_WEB_PICTURES")  # a folder that keeps what the browser showed, to look at
 VIEWS = ("summary", "timeline", "owners", "map", "address-time", "fragmentation", "oom", "leaks", "compare", "whatif", "ranks")
 PATIENCE_S = 60.0  # for whatever a page does with a small trace
-# The triangles that letters take: two rasterizers leave out different ones.
+# Figures that depend on the triangles of letters: two rasterizers leave out different letters.
 BY_LETTERS = {"vertices"}
 # The native viewer opens a path, the page a name.
 BY_PATHS = {"link"}

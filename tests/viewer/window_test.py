@@ -28,7 +28,7 @@ def until(what: Callable[[], Optional[str]], seconds: float = 300) -> str:
 class Window(unittest.TestCase):
     def setUp(self) -> None:
         read, write = os.pipe()
-        # Without a reset when its last client leaves: one that comes meanwhile, the viewer after xdotool's first look, would be refused.
+        # -noreset: otherwise the server resets when its last client leaves, and refuses a new one meanwhile: the viewer, after xdotool's first look.
         self.server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1280x800x24"], pass_fds=[write],
                                        stderr=subprocess.DEVNULL)
         os.close(write)
@@ -56,7 +56,7 @@ class Window(unittest.TestCase):
 
         self.xdotool("windowfocus", window)
         self.xdotool("key", "--delay", "80", "1")  # from the summary to the timeline
-        # The title says where one is: it opens at the peak.
+        # The title shows the moment: the viewer opens at the peak.
         peak = until(lambda: name() if "v1_training.vms" in name() else "")
         self.assertIn("step 1, backward", peak)
         self.xdotool("mousemove", "--window", window, "150", "250")

@@ -26,10 +26,10 @@ class Lora(nn.Module):
 
     @property
     def weight(self) -> Any:
-        """As peft has it: programs ask for its type."""
+        """As in peft: programs read its type."""
         return self.base.weight
 
-    def forward(self, input: Tensor) -> Tensor:  # as nn.Linear has it: some give it by name
+    def forward(self, input: Tensor) -> Tensor:  # the name as in nn.Linear: some programs pass it by name
         return self.base(input) + self.up(self.down(input))
 
 
@@ -39,12 +39,12 @@ def _expression(pattern: str) -> str:
 
 
 def matches(name: str, patterns: str) -> bool:
-    """Whether a module or parameter is one of the patterns, or in one that is."""
+    """True if a module or parameter matches one of the patterns, or is in a module that does."""
     return any(re.match(_expression(pattern) + r"(\.|$)", name) for pattern in patterns.split(",") if pattern)
 
 
 def is_one_of(name: str, patterns: str) -> bool:
-    """Whether a module is one of the patterns itself."""
+    """True if the module itself matches one of the patterns."""
     return any(re.fullmatch(_expression(pattern), name) for pattern in patterns.split(","))
 
 
@@ -64,7 +64,7 @@ def add_lora(model: nn.Module, rank: int, patterns: str) -> None:
 
 
 class Product(torch.autograd.Function):
-    """A linear layer whose weight is there only while it multiplies."""
+    """A linear layer whose weight exists only while it multiplies."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, layer: "Quantized") -> Tensor:
@@ -113,7 +113,7 @@ ROWS = ("out", "narrow", "output.dense")
 
 
 def share_out(model: nn.Module, ranks: int) -> nn.Module:
-    """One rank of a tensor-parallel model: attention's heads, and the inner widths of MLPs."""
+    """The model as one rank of a tensor-parallel job: divides the heads of attention and the inner widths of MLPs."""
     mesh = init_device_mesh("cuda", (ranks,))
     for path, layer in list(model.named_modules()):
         if isinstance(layer, nn.Linear) and re.search(r"\.\d+\.", path):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bound of each change: what the truth keeps to in 99 of 100 cases, from predictions beside what was measured.
+"""Computes the bound of each change, within which the truth is in 99 of 100 cases, from pairs of predictions and measurements.
 
-A miss is one-sided: how far the truth lies above the prediction (1 - predicted / truth), or below it (predicted / truth - 1). What is not worth
-splitting off a block (1 MiB allocated) and one segment (20 MiB reserved) are no miss yet: every bound has them besides, so that programs of 100 MiB do
-not speak for those of 10 GiB. The bound is the miss at place ceil(0.99 (n + 1)) of n, which holds for a further case with 99 % whatever the misses are
-(conformal prediction: Vovk, Gammerman, Shafer 2005); fewer than 99 have no such place, and their worst is stretched as if misses fell off
-exponentially. A change that missed by nothing at all at that place, of 99 or more, is exact, and has no bytes besides either.
+A miss is one-sided: how far the truth lies above the prediction (1 - predicted / truth), or below it (predicted / truth - 1). Up to 1 MiB allocated
+(the allocator does not split off less from a block) and 20 MiB reserved (one segment) are no miss. Every bound includes these bytes in addition, so
+that programs of 100 MiB do not decide for those of 10 GiB. The bound is the miss at rank ceil(0.99 (n + 1)) of n. It holds for a further case with 99 %
+probability, whatever the distribution of misses (conformal prediction: Vovk, Gammerman, Shafer 2005). Fewer than 99 cases have no such rank: their
+worst miss is stretched, as if misses fell off exponentially. If at least 99 cases have a miss of exactly 0 at that rank, without the additional bytes,
+the change is exact, and its bound has no additional bytes either.
 
-Changes made together count for the least sure of them. Of bounds of changes made together, the sum is taken.
+A case with several changes counts for the least certain of them. The bound of several changes is the sum of their bounds.
 """
 
 import math
@@ -26,7 +27,7 @@ MOST = 90.0
 
 
 def change_of(lever: str, value: str) -> str:
-    """What its bound is published as."""
+    """The name under which the bound of a change is published."""
     return next((name for name in APART if f"{lever}={value}".startswith(name)), lever)
 
 
@@ -54,7 +55,7 @@ def quantile(misses: List[float]) -> float:
 def share(cells: List[Cell], peak: str, side: str) -> Share:
     if len(cells) >= 99 and quantile([miss(cell, peak, side, 0) for cell in cells]) == 0:
         return EXACT
-    # Rounded up, so that what is printed is what is reached.
+    # Rounded up, so that the published bound holds.
     return math.ceil(min(MOST, quantile([miss(cell, peak, side, SPARE[peak]) for cell in cells])) * 100) / 100
 
 
@@ -63,7 +64,7 @@ def bounds_of(cells: List[Cell]) -> Bounds:
 
 
 def bounds(cells: Iterable[Cell], changes: Dict[str, List[str]]) -> Dict[str, Bounds]:
-    """By change, of whatif's names; `changes`: which are made in a case."""
+    """The bounds by change, under whatif's names. `changes`: the changes of each case."""
     alone, together = defaultdict(list), []
     for cell in cells:
         made = changes[cell.lever]
@@ -78,7 +79,7 @@ def bounds(cells: Iterable[Cell], changes: Dict[str, List[str]]) -> Dict[str, Bo
 
 
 def holds(cell: Cell, made: List[str], known: Dict[str, Bounds], peak: str) -> bool:
-    """Whether the truth is at most what the bounds of these changes let it be."""
+    """True if the truth is at most what the bounds of these changes allow."""
     at = SIDES.index((peak, "more"))
     shares = [known[change].shares[at] if change in known else max(each.shares[at] for each in known.values()) for change in made]
     spare = SPARE[peak] if any(each != EXACT for each in shares) else 0
@@ -88,7 +89,7 @@ def holds(cell: Cell, made: List[str], known: Dict[str, Bounds], peak: str) -> b
 
 
 def outside(cells: List[Cell], changes: Dict[str, List[str]]) -> Dict[str, List[Cell]]:
-    """Cells that are above the bounds which the other models give."""
+    """Cells that are above the bounds that follow from the other models."""
     found: Dict[str, List[Cell]] = {peak: [] for peak in SPARE}
     models = list(dict.fromkeys(cell.model for cell in cells))
     for model in models if len(models) > 1 else []:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions beside what was measured, and the tables that docs/accuracy.md has of them."""
+"""Pairs of predictions and measurements, and the tables of them in docs/accuracy.md."""
 
 import statistics
 from typing import Iterable, List, NamedTuple, Tuple
@@ -20,7 +20,7 @@ class Cell(NamedTuple):
 
     @property
     def change(self) -> float:
-        """Of the allocated peak, in truth: -0.2 = 20 % less."""
+        """The measured change of the allocated peak: -0.2 = 20 % less."""
         return self.truth[0] / self.base[0] - 1
 
     @property
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
         return self.predicted[1] / self.truth[1] - 1
 
     def sign_wrong(self, peak: int = 0) -> bool:
-        """Of the allocated peak, or with 1 of the reserved one: that it falls where it rises, or stays."""
+        """True if the peak is predicted to fall where it rises, or the other way round, or to stay. `peak`: 0 = allocated, 1 = reserved."""
         change = self.truth[peak] / self.base[peak] - 1
         return abs(change) > CHANGED and change * (self.predicted[peak] / self.base[peak] - 1) <= 0
 

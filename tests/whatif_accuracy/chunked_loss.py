@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cross-entropy of a linear layer over parts of the rows, as `vramscope whatif --cross-entropy` writes it: logits are never there as a whole."""
+"""Cross-entropy of a linear layer in chunks of rows, as in `vramscope whatif --cross-entropy`: the full logits are never materialized."""
 
 from typing import Any, Callable, Optional, Tuple
 
@@ -14,7 +14,7 @@ IGNORED = -100
 
 
 class ChunkedLoss(torch.autograd.Function):
-    """Gradients are computed beside the loss, part by part."""
+    """Gradients are computed with the loss, chunk by chunk."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Optional[Tensor], labels: Tensor, rows: int) -> Tensor:
@@ -46,14 +46,14 @@ class ChunkedLoss(torch.autograd.Function):
 
 
 def rows_of(kind: str, tokens: int, vocabulary: int, width: int) -> int:
-    """"chunked:K": K parts. "fused": as many as the vocabulary is wider than the model, in a power of two of rows, as Liger does."""
+    """The rows of a chunk. "chunked:K": K chunks. "fused": vocabulary / width chunks, with the rows rounded to a power of two, as Liger does."""
     if kind != "fused":
         return -(-tokens // int(kind.split(":")[1]))
     return 1 << (-(-tokens // -(-vocabulary // width)) - 1).bit_length()
 
 
 def without_logits(model: nn.Module, name: str, kind: str) -> Callable[..., Tensor]:
-    """The loss of the model on token ids; its last layer hands on what it is given from now on, and keeps its parameters, and with them their order."""
+    """The loss of the model on token ids. From now on its last layer returns its input; it keeps its parameters, so their order stays."""
     path, shifted = HEADS[name]
     head = model.get_submodule(path)
     head.forward = lambda hidden: hidden

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a model forward a few times, without autograd, with every change as a switch that such a program can make.
 
-`snapshot` is the language model of the public recordings forward_fp32_ctx128 and forward_bf16_ctx128, written anew from their frames and sizes:
-the same tensors come and go in the same order. The other models are those of train.py.
+`snapshot` is the language model of the public recordings forward_fp32_ctx128 and forward_bf16_ctx128, reconstructed from their frames and sizes:
+it allocates and frees the same tensors in the same order. The other models are those of train.py.
 
     python forward.py --model snapshot --amp bf16
 """

@@ -15,7 +15,7 @@ from typing import List, Tuple
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import measure  # noqa: E402
 
-# What whatif is asked for, and the switches of forward.py that do the same.
+# Options of whatif, and the switches of forward.py that do the same.
 CHANGES: List[Tuple[List[str], List[str]]] = [
     (["--alloc-conf", "expandable_segments:True"], ["--alloc-conf", "expandable_segments:True"]),
     (["--empty-cache", "after-step"], ["--empty-cache", "after-step"]),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which layers of the measured models a change must know by name, without torch."""
+"""The layers of the measured models that a change must know by name. Does not import torch."""
 
 from typing import Dict, List, Tuple
 
-# The layer before the loss, and whether labels are those of the next token: of models whose loss can be computed without logits.
+# For models whose loss can be computed without logits: the layer before the loss, and whether labels are those of the next token.
 HEADS: Dict[str, Tuple[str, bool]] = {
     "transformer": ("head", False),
     "roberta": ("lm_head.decoder", False),
@@ -18,7 +18,7 @@ HEADS: Dict[str, Tuple[str, bool]] = {
     "mpt": ("lm_head", True),
     "openai": ("lm_head", True),
 }
-# The blocks, and what comes behind them: of models that can be cut into stages.
+# For models that can be cut into stages: the blocks, and what comes after them.
 STAGES: Dict[str, Tuple[str, List[str]]] = {
     "transformer": ("layers", ["head"]),
     "openai": ("transformer.h", ["lm_head"]),

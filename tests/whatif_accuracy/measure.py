@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far predictions of `vramscope whatif` are from the truth: the tables of docs/accuracy.md.
+"""Measures how far predictions of `vramscope whatif` are from the truth: the tables of docs/accuracy.md.
 
     measure.py --python /venv/bin/python --results FOLDER [--set unseen] [--model NAME]
     measure.py --tables FOLDER
-    measure.py --keep FOLDER           into measured.csv.xz, from which --measured takes what is not measured anew
+    measure.py --keep FOLDER           saves the measurements to measured.csv.xz, from which --measured takes them instead of measuring again
 
 Each model is trained on the simulated device by train.py: as it is, and once for each change with that change really made, each in a process of its
-own. The first one's recording is what is predicted from; the truth is what PyTorch itself counted in the others
-(torch.cuda.max_memory_allocated and max_memory_reserved). Nothing is left out: what is refused or could not be run is listed.
+own. Predictions are made from the recording of the unchanged run. The truth is what PyTorch itself counted in the changed runs
+(torch.cuda.max_memory_allocated and max_memory_reserved). Nothing is left out: changes that are refused or could not be run are listed.
 
-Measuring takes two hours of one core, recording and predicting twenty minutes: what was measured depends on the releases of PyTorch and of the
-packages that models are of alone (docs/accuracy.md), not on our rules, so it is kept beside this file.
+Measuring takes two hours on one core, recording and predicting twenty minutes. The measurements depend only on the releases of PyTorch and of the
+models' packages (docs/accuracy.md), not on our rules, so they are kept next to this file.
 
-FOLDER keeps the recordings (MODEL.vms, MODEL.json), what was measured (truths.jsonl) and what was predicted (predictions.jsonl). A run that was
-interrupted goes on where it stopped; --again predicts anew, from new recordings, and keeps what was measured.
+FOLDER keeps the recordings (MODEL.vms, MODEL.json), the measurements (truths.jsonl) and the predictions (predictions.jsonl). A run that was
+interrupted goes on where it stopped; --again predicts again, from new recordings, and keeps the measurements.
 """
 
 import argparse
@@ -38,15 +38,15 @@ from subjects import ALL, FROZEN, SIZES, UNSEEN, possible, words
 HERE = Path(__file__).resolve().parent
 MEASURED = HERE / "measured.csv.xz"
 TIMEOUT_S = 3600
-# The same peaks whatever else is installed: Triton's kernels come with no workspace where PyTorch's own have one, and cuDNN, when it is there to be
-# asked, has others than the simulated device's model (docs/accuracy.md, "With cuDNN's own workspaces"). And in each process: some models go through
-# sets of strings, whose order is drawn by chance.
+# With these settings peaks are the same whatever else is installed: Triton's kernels need no workspace where PyTorch's own do, and a real cuDNN needs
+# other workspaces than the simulated device's model (docs/accuracy.md, "With cuDNN's own workspaces"). PYTHONHASHSEED: some models iterate over sets of
+# strings, whose order is otherwise random in each process.
 SAME_EVERYWHERE = {"VRAMSCOPE_SIMULATED_CUDNN_LIBRARY": "none", "TORCH_DISABLE_NATIVE_JIT": "1", "PYTHONHASHSEED": "0", "VRAMSCOPE_VARIANTS": "none"}
 RANKS = 4  # of which the first is run, alone
 UNCHANGED = "as it is"
 
-# name: what whatif is asked for, and the switches of train.py that do the same. {half} and {double} are of the batch.
-# What asks for one of RERUN is answered by a re-run of the recorded program, all else by transformations.
+# name -> options of whatif, and the switches of train.py that do the same. {half} and {double}: of the batch size.
+# Options in RERUN are answered by a re-run of the recorded program, all others by transformations.
 LEVERS: Dict[str, Tuple[List[str], List[str]]] = {
     "batch x0.5": (["--batch", "0.5x"], ["--batch", "{half}"]),
     "batch x2": (["--batch", "2x"], ["--batch", "{double}"]),
@@ -148,7 +148,7 @@ def vramscope(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def train(python: str, model: str, variants: List[List[str]], depth: str, trace: Path) -> Iterator[Tuple[int, int, int]]:
-    """(pid, allocated, reserved) of each variant as soon as it ends; zeros for what could not be run."""
+    """(pid, allocated, reserved) of each variant as soon as it ends; zeros for one that could not be run."""
     program = [python, str(HERE / "train.py"), "--model", model, "--variants", json.dumps(variants)]
     command = [os.environ["VRAMSCOPE_BIN"], "dryrun", "--depth", depth, "--steps", "all", "--world-size", str(RANKS), "--gpu", "a100-40gb", "-o", str(trace), "--", *program]
     ended, environment = 0, {**SAME_EVERYWHERE, **os.environ}
@@ -171,11 +171,11 @@ def in_code(model: str, size: str, lever: str) -> List[str]:
     changed = [word.format(**known) for word in LEVERS[lever][1]] if lever != UNCHANGED else []
     if lever != UNCHANGED and known["units"] and any("{units}" in word for word in LEVERS[lever][0]):
         changed += ["--units", known["units"][1:]]
-    return ["--size", size, "--batch", known["batch"], *changed]  # of a switch that is given twice the last counts
+    return ["--size", size, "--batch", known["batch"], *changed]  # if a switch is given twice, the last one counts
 
 
 def record(python: str, model: str, sizes: List[str], trace: Path) -> Dict[str, Tuple[int, int, int]]:
-    """By size: process, and its peaks. The program is noted in the sixth step."""
+    """By size: the process id and the peaks. The program is noted in the sixth step."""
     return dict(zip(sizes, train(python, model, [[*in_code(model, size, UNCHANGED), "--steps", "6"] for size in sizes], "auto", trace)))
 
 
@@ -196,7 +196,7 @@ def predict(trace: Path, pid: int, model: str, size: str, levers: List[str]) -> 
 
 def answer(trace: Path, pid: int, asked: Dict[str, str], how: List[str]) -> Dict[str, Union[Peaks, str]]:
     done = vramscope("whatif", str(trace), "--process", str(pid), "--json", *how, *(word for text in asked.values() for word in ("--compare", text)))
-    if not done.stdout:  # one that cannot be judged ends the answer for all
+    if not done.stdout:  # one change that cannot be judged ends the whole call without an answer
         if len(asked) == 1:
             return {lever: done.stderr.strip()[-400:] for lever in asked}
         return {lever: found for each, text in asked.items() for lever, found in answer(trace, pid, {each: text}, how).items()}
@@ -218,7 +218,7 @@ class Results:
 
     def rows(self, name: str) -> Dict[Tuple[str, str, str], Any]:
         path = self.folder / name
-        with self.lock:  # no row that another model's thread has written half
+        with self.lock:  # no row that the thread of another model has half written
             lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         return {(row["model"], row["size"], row["lever"]): row["peaks"] for row in map(json.loads, lines)}
 
@@ -227,7 +227,7 @@ class Results:
             file.write(json.dumps({"model": model, "size": size, "lever": lever, "peaks": peaks}) + "\n")
 
     def take_measured(self, models: List[str]) -> None:
-        """What the file has of these models and the folder has not."""
+        """Adds to the folder what the file has of these models and the folder lacks."""
         known = self.rows("truths.jsonl")
         with lzma.open(MEASURED, "rt", encoding="utf-8", newline="") as file:
             for model, size, lever, allocated, reserved in csv.reader(file):
@@ -235,7 +235,7 @@ class Results:
                     self.add("truths.jsonl", model, size, lever, (int(allocated), int(reserved)))
 
     def keep_measured(self) -> None:
-        """Zeros are of programs that fail with the change."""
+        """Writes the measurements to the file. Zeros are for programs that fail with the change."""
         with lzma.open(MEASURED, "wt", encoding="utf-8", newline="", preset=9) as file:
             csv.writer(file, lineterminator="\n").writerows((*key, *peaks) for key, peaks in sorted(self.rows("truths.jsonl").items()))
 
@@ -249,13 +249,13 @@ class Results:
             (self.folder / f"{model}.json").unlink(missing_ok=True)
 
     def cells(self) -> List[Cell]:
-        """Of what was both measured and predicted."""
+        """The cells that were both measured and predicted."""
         truths, predictions = self.rows("truths.jsonl"), self.rows("predictions.jsonl")
         return [Cell(*key, tuple(truths[(*key[:2], UNCHANGED)]), tuple(truths[key]), tuple(answer))
                 for key, answer in predictions.items() if not isinstance(answer, str) and any(truths.get(key, ()))]
 
     def without_answer(self) -> Dict[str, List[str]]:
-        """By change, and why: programs. Not those that nobody has asked for yet."""
+        """Programs without an answer, by change and reason. Not those that were not predicted yet."""
         found: Dict[str, List[str]] = {}
         truths, predictions = self.rows("truths.jsonl"), self.rows("predictions.jsonl")
         for key, peaks in truths.items():

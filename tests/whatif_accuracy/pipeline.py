@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first stage of a pipeline, run alone: what comes before the blocks and its share of them, with gradients that nobody computed."""
+"""The first stage of a pipeline, run alone: the layers before the blocks and its share of the blocks, with made-up gradients of its output."""
 
 from collections import deque
 from typing import Callable, Deque, List
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from heads import STAGES
 
-# The list of blocks, and what is behind it.
+# The list of blocks, and what comes after it.
 
 
 def replace(model: nn.Module, path: str, module: nn.Module) -> None:
@@ -18,7 +18,7 @@ def replace(model: nn.Module, path: str, module: nn.Module) -> None:
 
 
 class Sent(Exception):
-    """What the stage sends on, past all that the model would do behind it, as scaling words that it has not computed."""
+    """Carries the output of the stage past everything that the model would do after it, such as scaling logits that this stage does not compute."""
 
     def __init__(self, tensor: Tensor) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ def keep_first_stage(model: nn.Module, name: str, stages: int) -> None:
 
 
 def run_parts(model: nn.Module, batch: Callable[[], List[Tensor]], stages: int, parts: int) -> None:
-    """One batch in 1F1B: as many parts wait for their gradients as there are stages."""
+    """One batch in the order 1F1B: as many parts wait for their gradients as there are stages."""
     waiting: Deque[Tensor] = deque()
 
     def backward() -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `whatif --shard` leaves of parameters, gradients and optimizer state on one rank.
+"""Tests how much `whatif --shard` leaves of parameters, gradients and optimizer state on one rank.
 
 Oracles: the formulas of ZeRO (Rajbhandari et al., SC'20, section 5) and two published figures that follow from them. Its table, 7.5 billion parameters on 64
-GPUs, is 120 GB unsharded and 1.88 GB in stage 3, at 16 bytes a parameter. Its 31.4 and 16.6 GB of the stages between count parameters and gradients of 16 bits
-beside a copy of 32; PyTorch's float32 training has the same 16 bytes otherwise divided, so there the parts are checked. In a recording of 3.41 billion
-parameters on two ranks (sharded_optimizer_* in docs/accuracy.md) the optimizer's state fell from 25.383 GiB to 12.691 GiB.
+GPUs, is 120 GB unsharded and 1.88 GB in stage 3, at 16 bytes a parameter. Its 31.4 and 16.6 GB for the stages in between assume 16-bit parameters and
+gradients and a 32-bit copy. PyTorch's float32 training divides the same 16 bytes in another way, so there we check the parts. In a recording of 3.41
+billion parameters on two ranks (sharded_optimizer_* in docs/accuracy.md) the optimizer's state fell from 25.383 GiB to 12.691 GiB.
 """
 
 import json
@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parent))
 import recorded_run  # noqa: E402
 
 PARAMETERS = 64 * 512 * 512  # of equal_layers.py
-MOST = 0.003  # bytes a parameter: each state has a count of its own of 512 bytes
+MOST = 0.003  # bytes a parameter: each state also has a step count, a block of 512 bytes
 GATHERED = 4.0
 
 

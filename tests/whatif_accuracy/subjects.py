@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which models predictions are measured on, without torch: their batches, what is frozen of them, and what cannot be done to them in code.
+"""The models on which predictions are measured: their batches, which parts are frozen, and which changes code cannot make. Does not import torch.
 
-Drawn once, from 552 models that were at hand: of each library the names in order, shuffled by random.Random(60); FROZEN are the first of each, UNSEEN
-the next ones. Nothing is developed on UNSEEN: whoever looks into one of them, to mend something, moves it to FROZEN and says so in docs/accuracy.md. The
-last six of FROZEN came there so: their first look showed what noting and re-runs could not do yet.
+Drawn once, from 552 models that were at hand: the names of each library in order, shuffled by random.Random(60). FROZEN are the first ones of each
+library, UNSEEN the next ones. Nothing is developed on UNSEEN: a model that is examined to fix something moves to FROZEN, and docs/accuracy.md records
+that. The last six of FROZEN came there in this way: their first results showed what noting and re-runs could not do yet.
 """
 
 from typing import Dict, List, NamedTuple, Tuple
@@ -15,10 +15,10 @@ SIZES = ("small", "medium", "large")
 
 class Facts(NamedTuple):
     batches: Tuple[int, int, int]  # of the three sizes
-    freeze: Tuple[str, str]  # the blocks, and all but the head; where the head is the embedding too, all but this
+    freeze: Tuple[str, str]  # the blocks; and all but the head (or all but the embedding, if the head shares its weight)
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
-    units: str = ""  # what train.py shards one by one, where it is no list of numbers
-    checkpointed: str = "all"  # modules that its own switch wraps, where these are not the blocks
+    units: str = ""  # modules that train.py shards one by one, if they are not a numbered list
+    checkpointed: str = "all"  # modules that its own switch wraps, if these are not the blocks
 
 
 FROZEN: Dict[str, Facts] = {
@@ -109,7 +109,7 @@ ALL = {**FROZEN, **UNSEEN}
 
 
 def words(model: str, size: str) -> Dict[str, str]:
-    """What stands for {batch}, {half}, {double}, {blocks}, {body}, {units} and {checkpointed} in a change."""
+    """The values of {batch}, {half}, {double}, {blocks}, {body}, {units} and {checkpointed} in a change."""
     facts = ALL[model]
     batch = facts.batches[SIZES.index(size)]
     blocks, body = facts.freeze

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains one of the validation's models for a few steps, with every lever that the code itself can pull as a switch.
+"""Trains one of the validation's models for a few steps, with a switch for every change that can be made in code.
 
 The same program is the recorded baseline and, with a switch, the truth of a prediction. Models are made from configurations, without weights
-and without data: batches are random numbers. Models of a package need it (docs/accuracy.md), the others torch alone.
+and without data: batches are random numbers. Models of a package need that package (docs/accuracy.md), the others only torch.
 
     python train.py --model bert --size small --batch 4 --checkpoint
 """
@@ -39,7 +39,7 @@ ATTENTION = {"flash": SDPBackend.FLASH_ATTENTION, "efficient": SDPBackend.EFFICI
 
 
 def checkpoint_blocks(model: nn.Module, kept: str) -> None:
-    """`kept`: operators whose results are not computed again, with commas."""
+    """`kept`: operators whose results are not computed again, separated by commas."""
     settings: Dict[str, Any] = {}
     if kept:
         kept_ops = [getattr(torch.ops.aten, name).default for name in kept.split(",")]
@@ -62,20 +62,20 @@ def checkpoint_blocks(model: nn.Module, kept: str) -> None:
 
 
 def freeze(model: nn.Module, patterns: str) -> None:
-    """A function of its own: its variable would hold the last parameter, whole, where it is sharded."""
+    """A separate function, because its loop variable would otherwise keep the last parameter alive, unsharded."""
     for name, parameter in model.named_parameters():
         if adapters.matches(name, patterns):
             parameter.requires_grad_(False)
 
 
 def called(blocks: Iterable[Any]) -> Iterator[nn.Module]:
-    """What is in a list of modules, which has places without one; of a list or names in it, or a bare module, which nothing calls, what is in this."""
+    """The modules of a list that the model calls. Skips empty places; replaces a nested ModuleList, ModuleDict or bare Module by its content."""
     for block in filter(None, blocks):
         yield from called(block.children()) if isinstance(block, (nn.ModuleList, nn.ModuleDict)) or type(block) is nn.Module else (block,)
 
 
 def check_units(model: nn.Module, sharded: List[nn.Module], patterns: str) -> None:
-    """Ends the program unless the modules that a prediction is asked for are those that are sharded: it would answer something else."""
+    """Ends the program unless the modules in `patterns`, for which a prediction is made, are exactly those that are sharded."""
     whole = {path: module for path, module in model.named_modules() if any(True for _ in module.parameters())}
     named = {path for path in whole if adapters.is_one_of(path, patterns)}
     there = {path for path, module in whole.items() if any(module is unit for unit in sharded)}
@@ -84,7 +84,7 @@ def check_units(model: nn.Module, sharded: List[nn.Module], patterns: str) -> No
 
 
 def shard(model: nn.Module, kind: str, named: str) -> nn.Module:
-    """The model as one rank of those that WORLD_SIZE says. `named`: patterns of the modules that are to be sharded one by one; empty: of those that are."""
+    """The model as one of WORLD_SIZE ranks. `named`: patterns of the modules that must be those that are sharded one by one; empty: no check."""
     dist.init_process_group("nccl")
     if kind == "tp":
         return adapters.share_out(model.to("cuda"), dist.get_world_size())
@@ -93,7 +93,7 @@ def shard(model: nn.Module, kind: str, named: str) -> nn.Module:
     lists = {path: module for path, module in model.named_modules() if isinstance(module, (nn.ModuleList, nn.Sequential)) and any(next(child.children(), None) for child in filter(None, module))}
     units = [block for path, blocks in lists.items() if not any(path.startswith(other + ".") for other in lists) for block in called(blocks)]
     owners = Counter(id(parameter) for block in units for parameter in block.parameters())
-    units = [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]  # heads that are one are the whole model's
+    units = [unit for unit in units if all(owners[id(parameter)] == 1 for parameter in unit.parameters())]  # a tied head belongs to the whole model
     if named:
         check_units(model, units, named)
     for block in units:
@@ -180,15 +180,15 @@ def arguments() -> argparse.ArgumentParser:
 def make_subject(options: argparse.Namespace) -> Subject:
     torch.manual_seed(0)
     subject = MODELS[options.model](options.size)
-    if not isinstance(getattr(subject.model, "config", {}), dict):  # diffusers' is one, and nothing can be set in it
-        subject.model.config.use_cache = False  # as checkpointing does of itself: one change at a time
+    if not isinstance(getattr(subject.model, "config", {}), dict):  # that of diffusers is a dict without settable attributes
+        subject.model.config.use_cache = False  # checkpointing sets it, too: so it is no difference between the variants
     return subject
 
 
 def train(options: argparse.Namespace, subject: Subject) -> None:
     if options.alloc_conf:
         torch.cuda.memory._set_allocator_settings(options.alloc_conf)
-    # Python collects cycles after so many new objects, of which a step has more while it is recorded: tensors in cycles would go at another moment.
+    # Python collects cycles after a number of new objects, and a recorded step creates more of them: tensors in cycles would be freed at another moment.
     gc.disable()
     LENGTH.factor = options.sequence
     low = TYPES.get(options.precision)
@@ -246,12 +246,12 @@ def train(options: argparse.Namespace, subject: Subject) -> None:
 
 
 def counters() -> str:
-    """pid, and what PyTorch itself counted at most."""
+    """pid, and the peaks that PyTorch itself counted."""
     return f"{os.getpid()} {torch.cuda.max_memory_allocated()} {torch.cuda.max_memory_reserved()}"
 
 
 def in_child(work: Callable[[], None]) -> None:
-    """One line with counters, or with a 0 when it failed."""
+    """Runs work() in a fork. Prints one line with counters, or with a 0 if it failed."""
     sys.stdout.flush()
     pid = os.fork()
     if pid != 0:
@@ -268,7 +268,7 @@ def in_child(work: Callable[[], None]) -> None:
 
 
 def train_variants(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Models are made once, here: nothing of them is on the device yet."""
+    """Runs each variant in a fork. A model is created once, here, for several variants: nothing of it is on the device yet."""
     importlib.import_module("torch._dynamo")  # every optimizer imports it: once for all
     made: Tuple[Any, ...] = (None, None)  # the model of the variants before, and its name
     common = ["--model", options.model, "--size", options.size, "--batch", str(options.batch)]
@@ -277,7 +277,7 @@ def train_variants(parser: argparse.ArgumentParser, options: argparse.Namespace)
         variant = parser.parse_args(common + switches)
         if made[1] != (variant.model, variant.size):
             made = (None, None)
-            gc.collect()  # MONAI's U-Net refers to itself: another one beside it would have other names
+            gc.collect()  # MONAI's U-Net is in a reference cycle: next to an old one, a new one would get other names
             made = (make_subject(variant), (variant.model, variant.size))
         in_child(lambda variant=variant, model=made[0]: train(variant, model))
 

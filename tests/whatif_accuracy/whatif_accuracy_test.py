@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictions of whatif against PyTorch's own counters, for small models.
+"""Compares predictions of whatif with PyTorch's own counters, for small models.
 
 Oracle: the same program really run with the change, on the simulated device. measure.py does it for all models.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import measure  # noqa: E402
 
-# Transformations alone: what re-runs answer is tested where they are.
+# Only transformations: re-runs are tested in tests/rerun.
 LEVERS = {
     "transformer": ["checkpoint all", "checkpoint, matmuls kept", "shard ddp", "shard zero1", "shard fsdp", "fsdp, checkpoint", "fsdp, sgd", "offload activations", "offload activations, checkpoint",
                     "keep gradients", "alloc-conf roundup_power2_divisions:4", "empty-cache after-step"],
@@ -23,7 +23,7 @@ LEVERS = {
     "recurrent": ["adamw fused", "adamw for-loop", "offload activations", "offload both"],
     "unet": ["adamw for-loop", "sgd"],
 }
-ONLY_THE_ALLOCATOR = ("alloc-conf", "empty-cache")  # is told something else: exact
+ONLY_THE_ALLOCATOR = ("alloc-conf", "empty-cache")  # changes that only affect the allocator: predictions are exact
 MOST_ALLOCATED = 0.001  # of the truth
 MOST_RESERVED = 0.1  # one 2 MiB segment of these small models is 5 %
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel of scripts/wheel.sh, in a new virtual environment that has PyTorch: its commands answer as those of the build do, and its programs
-and libraries run with glibc 2.28."""
+"""The wheel of scripts/wheel.sh, in a new virtual environment that has PyTorch: its commands give the same answers as the build's, and its
+programs and libraries run with glibc 2.28."""
 import json
 import os
 import re
@@ -40,7 +40,7 @@ for step in range(4):
 
 
 def sources() -> Iterator[Path]:
-    """What a wheel is made of: if one is newer than the wheel, the wheel is made again."""
+    """The files from which a wheel is made: if one is newer than the wheel, the wheel is made again."""
     yield from (BUILD / "bin/vramscope", BUILD / "injector/libvramscope_injector.so", SOURCE / "scripts/wheel.sh", SOURCE / "scripts/make_wheel.py")
     yield from (BUILD / "bin").glob("vramscope-viewer")
     yield from (SOURCE / "scripts/wheel").glob("*.*")
@@ -106,7 +106,7 @@ class Wheel(unittest.TestCase):
             raise AssertionError(done.stdout)
 
     def vramscope(self, *arguments: str, built: bool = False) -> str:
-        """What the installed command prints, which finds no compiler, or that of the build. `python` is the environment's in both cases."""
+        """The output of the installed command, which finds no compiler, or of the build's. `python` is the environment's in both cases."""
         path = f"{self.venv}/bin"
         environment = {"PATH": f"{path}:{os.environ['PATH']}"} if built else {"PATH": path, "HOME": str(self.folder), "CXX": ""}
         command = recorded_run.vramscope() if built else f"{path}/vramscope"
@@ -131,7 +131,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual(facts, expected_facts)
         bridge = next(hook for hook in json.loads(self.vramscope("info", "wheel.vms", "--json"))["coverage"] if hook["hook"] == "LibTorch bridge")
         self.assertIn(f"{self.venv}/lib/vramscope/bridges/", bridge["detail"])
-        # All that the report has, and not only its peak.
+        # The whole report, and not only its peak.
         self.assertEqual(self.vramscope("report", "wheel.vms", "--json"), self.vramscope("report", "wheel.vms", "--json", built=True))
 
     def test_dry_run_is_that_of_the_build(self) -> None:
@@ -173,7 +173,7 @@ class Wheel(unittest.TestCase):
         environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(root / "usr/lib/python3/dist-packages")}
         python = recorded_run.run([recorded_run.python(), "-c", show, trace], env=environment, cwd=self.folder)
         self.assertEqual(int(python.stdout), json.loads(report.stdout)["peak"]["allocated_bytes"], python.stderr.decode())
-        # Each file of the wheel is there, so nothing of it was left out or put elsewhere unseen.
+        # Each file of the wheel is there, so none was left out or moved without notice.
         names = {path.name.removesuffix(".gz") for path in root.rglob("*") if path.is_file()}
         with zipfile.ZipFile(self.wheel) as opened:
             expected = {Path(name).name for name in opened.namelist() if ".dist-info/" not in name}

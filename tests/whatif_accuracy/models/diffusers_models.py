@@ -13,7 +13,8 @@ from .subject import Batch, Subject, scaled
 
 
 def diffusers_transformer_wan(size: str) -> Subject:
-    """Draws films after words: patches of a film attend to one another, turned by where and when they are, then to 512 places of words; norms and what is added after them are scaled by times, in 32 bits."""
+    """Text to video: patches of a video attend to each other, with rotary positions in space and time, then to 512 text tokens. The timestep scales norms
+    and residual branches, in float32."""
     pixels, frames, wide = scaled(size, 16, 20, 24), scaled(size, 2, 3, 4), scaled(size, 128, 192, 256)
     model = of_diffusers("WanTransformer3DModel")(num_attention_heads=4, attention_head_dim=wide // 4, text_dim=512, freq_dim=256, ffn_dim=6 * wide, num_layers=scaled(size, 4, 5, 6))
 
@@ -29,14 +30,14 @@ def diffusers_transformer_wan(size: str) -> Subject:
 
 
 def _padded(samples: int, words: int) -> Tensor:
-    """Which words of captions of unlike lengths there are; the first is the longest."""
+    """The mask of captions of different lengths; the first one is the longest."""
     return torch.arange(words) < words - torch.arange(samples)[:, None] % (words // 2)
 
 
 def diffusers_kandinsky6(size: str) -> Subject:
-    """Films and their sound at once, each with words and layers of its own, and attention to the other in each block.
+    """Video and its sound together, each with tokens and layers of its own, and attention to the other in each block.
 
-    With what its released weights turn on, and an image to start from, which is one more frame at the place of the first.
+    With the options of its released weights, and an image to start from, which is one more frame at the position of the first.
     """
     pixels, heads, frames, sounds, words = scaled(size, 16, 20, 24), scaled(size, 32, 48, 64), scaled(size, 2, 2, 3), 40, 24
     model = of_diffusers("Kandinsky6Transformer3DModel")(
@@ -63,7 +64,8 @@ def diffusers_kandinsky6(size: str) -> Subject:
 
 
 def of_diffusers(name: str) -> Callable[..., nn.Module]:
-    """Imported so that nothing asks for the device before train.py forks, as diffusers does to see whether there is one, and bitsandbytes, which it imports."""
+    """Imports a class so that nothing uses the device before train.py forks: diffusers would check whether there is one, and so would bitsandbytes, which
+    it imports."""
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     from diffusers.utils import import_utils
 
@@ -72,7 +74,7 @@ def of_diffusers(name: str) -> Callable[..., nn.Module]:
 
 
 def _noisy(pixels: int, channels: int, beside: Callable[[int], Tuple[Tensor, ...]]) -> Callable[[int], Batch]:
-    """Latents with noise, the noise, times, and what else the model is told."""
+    """Latents, noise, timesteps, and the model's other inputs."""
     return lambda count: (torch.randn(count, channels, pixels, pixels), torch.randn(count, channels, pixels, pixels), torch.randint(1000, (count,)), *beside(count))
 
 
@@ -87,7 +89,7 @@ def diffusers_unet(size: str) -> Subject:
 
 
 def diffusers_dit(size: str) -> Subject:
-    """Each block's norms are scaled by times and classes."""
+    """The timestep and the class scale the norms of each block."""
     pixels = scaled(size, 16, 24, 32)
     model = of_diffusers("DiTTransformer2DModel")(num_attention_heads=4, attention_head_dim=scaled(size, 32, 64, 96), in_channels=4, num_layers=4, sample_size=pixels, num_embeds_ada_norm=100)
     return Subject(model, _noisy(pixels, 4, lambda count: (torch.randint(100, (count,)),)),
@@ -95,7 +97,8 @@ def diffusers_dit(size: str) -> Subject:
 
 
 def diffusers_cogvideox(size: str) -> Subject:
-    """Words and the patches of a film in one attention, with layers for both; norms, and what is added after them, are scaled by times, for words and for patches."""
+    """Text tokens and the patches of a video in one attention, with shared layers. The timestep scales norms and residual branches, separately for text and
+    patches."""
     pixels, frames = scaled(size, 16, 24, 28), scaled(size, 3, 3, 4)
     model = of_diffusers("CogVideoXTransformer3DModel")(
         num_attention_heads=4, attention_head_dim=scaled(size, 48, 64, 96), time_embed_dim=scaled(size, 128, 256, 512), text_embed_dim=256, num_layers=4,
@@ -108,7 +111,7 @@ def diffusers_cogvideox(size: str) -> Subject:
 
 
 def diffusers_wan_vace(size: str) -> Subject:
-    """Draws films after others: blocks of their own see what is to be followed, and what they make is added after every other block of the film's."""
+    """Video that follows another video: blocks of their own read the control video, and their outputs are added after every other block of the main model."""
     pixels, frames, heads = scaled(size, 16, 24, 32), scaled(size, 3, 3, 4), scaled(size, 32, 64, 96)
     model = of_diffusers("WanVACETransformer3DModel")(num_attention_heads=4, attention_head_dim=heads, text_dim=256, freq_dim=64, ffn_dim=16 * heads, num_layers=4, vace_layers=[0, 2])
 
@@ -120,8 +123,9 @@ def diffusers_wan_vace(size: str) -> Subject:
 
 
 def diffusers_unet_spatio_temporal_condition(size: str) -> Subject:
-    """Stable Video Diffusion's denoiser: each layer of a frame is followed by one along time, and a learned part of each is taken; beside each frame goes the image that the film is made of, and attention sees what an encoder says
-    of it. Noise is as large as is drawn for each film, and losses weigh more where it is small."""
+    """The denoiser of Stable Video Diffusion: each layer within frames is followed by one along time, and a learned factor mixes the two. The image from
+    which the video starts is concatenated to each frame, and attention sees its encoding. Each video has its own noise level, and losses weigh more for
+    small noise."""
     pixels, frames, states = 16, scaled(size, 2, 4, 5), scaled(size, 128, 256, 256)
     wide, heads = {"small": (32, 32, 64, 64), "medium": (32, 64, 128, 128), "large": (64, 128, 128, 128)}[size], scaled(size, 32, 32, 64)
     model = of_diffusers("UNetSpatioTemporalConditionModel")(block_out_channels=wide, layers_per_block=1, cross_attention_dim=states, num_attention_heads=tuple(part // heads for part in wide), num_frames=frames)
@@ -144,13 +148,14 @@ def diffusers_unet_spatio_temporal_condition(size: str) -> Subject:
 
 
 def diffusers_transformer_hunyuan_video_framepack(size: str) -> Subject:
-    """Draws the next frames of a film: the more a frame lies back, the more of it is a patch. Words, of which a mask says how many there are, are refined before, and come with an image's patches into each attention.
+    """Predicts the next frames of a video: the older a frame, the larger its patches. Text tokens, with a mask, are refined first, and join an image's
+    tokens in each attention.
 
-    In its last blocks, one layer makes of attention and of the MLP beside it what is added.
+    In its last blocks, attention and MLP run in parallel and share one output layer.
     """
     pixels, heads, frames, words = scaled(size, 8, 12, 16), scaled(size, 32, 48, 64), scaled(size, 3, 4, 5), 32
     turned = 2 * (7 * heads // 32)
-    near, middle, far = 2, 2, 16  # frames that lie back: the first one, with the last, those before, and all before these
+    near, middle, far = 2, 2, 16  # past frames: the first and the last one, those before the last, all older ones
     model = of_diffusers("HunyuanVideoFramepackTransformer3DModel")(
         num_attention_heads=4, attention_head_dim=heads, num_layers=2, num_single_layers=scaled(size, 2, 4, 4), text_embed_dim=256, pooled_projection_dim=128,
         rope_axes_dim=(heads - 2 * turned, turned, turned), has_image_proj=True, image_proj_dim=192, has_clean_x_embedder=True)

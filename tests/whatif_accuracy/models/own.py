@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of torch alone, written for the measurements."""
+"""Models that need only torch, written for the measurements."""
 
 import torch
 import torch.utils.checkpoint
@@ -79,7 +79,7 @@ class Recurrent(nn.Module):
 
 
 class Level(nn.Module):
-    """Two convolutions of a U-Net, with the norm that small batches take."""
+    """Two convolutions of a U-Net, with group norms, as for small batches."""
 
     def __init__(self, before: int, channels: int) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ def unet(size: str) -> Subject:
 
 
 def gan(size: str) -> Subject:
-    """The judge is trained on real and made images, then the maker on what the judge says."""
+    """The judge (discriminator) is trained on real and generated images, then the maker (generator) on the judge's output."""
 
     def judged(model: nn.Module, real: Tensor, noise: Tensor) -> Tensor:
         made = model.maker(noise).detach()

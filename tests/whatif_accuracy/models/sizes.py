@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of what models of the package transformers are made: words, and how long and wide they are in each size."""
+"""Settings that models of the package transformers share: the vocabulary, and lengths and widths for each size."""
 
 from typing import Any
 
@@ -20,5 +20,5 @@ def width(size: str) -> int:
 
 
 def stack(size: str) -> Any:
-    """Of most: four layers with four heads each."""
+    """The settings of most models: four layers with four heads each."""
     return {"vocab_size": VOCABULARY, "hidden_size": width(size), "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 4}

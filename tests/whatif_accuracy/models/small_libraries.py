@@ -12,7 +12,8 @@ from .subject import Batch, Subject, images, labeled, scaled, tokens
 
 
 def vit_pytorch_pit(size: str) -> Subject:
-    """A ViT of overlapping patches in three stages, between which convolutions make fewer, wider places of an image's, and a layer widens the word that stands for it; attention is written out."""
+    """A ViT of overlapping patches in three stages. Between stages, convolutions make fewer and wider positions, and a linear layer widens the class token.
+    Attention consists of separate operators."""
     from vit_pytorch.pit import PiT
 
     pixels, wide = scaled(size, 128, 144, 160), scaled(size, 144, 192, 256)
@@ -21,7 +22,7 @@ def vit_pytorch_pit(size: str) -> Subject:
 
 
 def x_transformers_vi_transformer(size: str) -> Subject:
-    """Patches of an image behind two norms, layers of the package's own encoder, and the mean of all places for the kind of image."""
+    """Patches of an image after two norms, layers of the package's own encoder, and the mean of all positions for classification."""
     from x_transformers import Encoder, ViTransformerWrapper
 
     pixels, kinds = scaled(size, 64, 96, 128), 100
@@ -30,7 +31,8 @@ def x_transformers_vi_transformer(size: str) -> Subject:
 
 
 def x_transformers_full_bandwidth(size: str) -> Subject:
-    """A text is read twice: the second time, what the last layer made of the place before is let into the first, a little blurred; both readings are to say what is next, and the head is the table of words."""
+    """A text is read twice: in the second pass, the last layer's output for the previous position is fed to the first layer, slightly blurred. Both passes
+    predict the next token, and the head shares the embedding table."""
     from x_transformers import Decoder, TransformerWrapper
     from x_transformers.full_bandwidth import FullBandwidth
 
@@ -40,7 +42,8 @@ def x_transformers_full_bandwidth(size: str) -> Subject:
 
 
 def vit_pytorch_cait(size: str) -> Subject:
-    """Heads are mixed among each other before and after what they attend to is chosen; then two blocks in which the class token alone asks. No layer is left out by chance."""
+    """Heads are mixed with each other before and after the softmax. In the last two blocks, only the class token has queries. No layer is dropped at
+    random."""
     from vit_pytorch.cait import CaiT
 
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 256, 384)
@@ -49,8 +52,8 @@ def vit_pytorch_cait(size: str) -> Subject:
 
 
 def monai_patchgan_discriminator(size: str) -> Subject:
-    """Tells scans from those that another network has made up for the same parts of a body, at each place of two maps, a fine one and a coarse one: convolutions that make half as many places each, and norms of each
-    sample alone. It is trained as in its turn beside a network that draws after parts, SPADE, whose scans are given."""
+    """A discriminator that tells real scans from generated ones of the same body parts, at each position of a fine and a coarse map, with strided
+    convolutions and instance norms. Trained as in its turn next to a generator (SPADE), whose scans are given."""
     from monai.losses import PatchAdversarialLoss
     from monai.networks.nets import MultiScalePatchDiscriminator
 
@@ -80,8 +83,9 @@ def monai_patchgan_discriminator(size: str) -> Subject:
 
 
 def monai_vista3d(size: str) -> Subject:
-    """Marks parts of a body that are asked for by their names: a residual network down and up again, and names whose likeness to what is at each place is the mask. As its authors train it further where nobody points:
-    what answers to points is not used, and not trained. It gives the cache back on its way."""
+    """Segments body parts that are requested by class: a residual encoder and decoder, and class embeddings, whose similarity to the features at each
+    position is the mask. Fine-tuned as by its authors without point prompts: the branch for points is not used, and not trained. The model itself calls
+    empty_cache()."""
     from monai.losses import DiceCELoss
     from monai.networks.nets import vista3d132
 
@@ -99,9 +103,10 @@ def monai_vista3d(size: str) -> Subject:
 
 
 def monai_dynunet(size: str) -> Subject:
-    """A U-Net whose kernels and strides are said level by level, with answers of coarser levels that are trained too, each half as much as the one before; as in MONAI's tutorial on it.
+    """A U-Net with kernels and strides for each level. Outputs of coarser levels are trained too, each with half the weight of the one before, as in
+    MONAI's tutorial.
 
-    The small one is of slices, the medium one of flat places, and the large one of residual blocks.
+    The small one has 2D slices, the medium one a flat first level, and the large one residual blocks.
     """
     from monai.losses import DiceCELoss
     from monai.networks.nets import DynUNet
@@ -119,7 +124,8 @@ def monai_dynunet(size: str) -> Subject:
 
 
 def monai_highresnet(size: str) -> Subject:
-    """A scan stays as large as it is through all layers, which look ever farther between their places; where a layer has more channels than the last, what goes past it is filled up with zeros. Sizes are those of scans alone."""
+    """A scan keeps its resolution through all layers, which have growing dilation. If a layer has more channels than the one before, its shortcut is padded
+    with zeros. Sizes differ only in the scans."""
     from monai.losses import DiceCELoss
     from monai.networks.nets import HighResNet
 
@@ -129,7 +135,7 @@ def monai_highresnet(size: str) -> Subject:
 
 
 def vit_pytorch_vit_with_keel_post_ln(size: str) -> Subject:
-    """What came before a layer is multiplied by the number of layers, added to what the layer makes, and normed."""
+    """The input of a layer, times the number of layers, is added to the layer's output, and then normalized."""
     from vit_pytorch.vit_with_keel_post_ln import ViT
 
     pixels, wide = scaled(size, 64, 96, 112), scaled(size, 192, 320, 384)
@@ -138,7 +144,7 @@ def vit_pytorch_vit_with_keel_post_ln(size: str) -> Subject:
 
 
 def vit_pytorch_simple(size: str) -> Subject:
-    """Places are no parameters and stay on the host: each step copies them. Neither dropout nor a token of the class."""
+    """Positions are no parameters and stay on the host: each step copies them. Neither dropout nor a class token."""
     from vit_pytorch import SimpleViT
 
     pixels, wide = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)

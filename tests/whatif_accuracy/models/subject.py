@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training loop must know of a model, and what many of them have in common."""
+"""What a training loop must know about a model, and what many models share."""
 
 from types import SimpleNamespace
 from typing import Callable, NamedTuple, Tuple
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 SIZES = ("small", "medium", "large")
-LENGTH = SimpleNamespace(factor=1.0)  # of sequences, in parts of what the model is made for
+LENGTH = SimpleNamespace(factor=1.0)  # length of sequences, relative to the model's own
 Batch = Tuple[Tensor, ...]
 
 
@@ -19,7 +19,7 @@ class Subject(NamedTuple):
     model: nn.Module
     batch: Callable[[int], Batch]
     loss: Callable[..., Tensor]
-    # Networks that are trained in turns, each with an optimizer of its own: path and loss. Empty: the whole model.
+    # Networks that are trained in turns, each with its own optimizer: path and loss. Empty: the whole model is trained.
     turns: Tuple[Tuple[str, Callable[..., Tensor]], ...] = ()
 
 
@@ -44,5 +44,5 @@ def classified(model: nn.Module, pixels: Tensor, labels: Tensor) -> Tensor:
 
 
 def labeled(model: nn.Module, pixels: int) -> Subject:
-    """One of images that hands out logits alone."""
+    """A model for images whose forward returns only logits."""
     return Subject(model, images(pixels, 100), lambda module, given, labels: F.cross_entropy(module(given), labels))

@@ -13,7 +13,7 @@ from .transformers_vision import heard_before_words, heard_parts
 
 
 def levit(size: str) -> Subject:
-    """Attention with norms of batches and biases of places, on pictures that shrink."""
+    """Attention with batch norms and biases for positions, on feature maps that shrink from stage to stage."""
     from transformers import LevitConfig, LevitForImageClassification
 
     pixels, width = scaled(size, 64, 96, 128), scaled(size, 64, 96, 128)
@@ -22,7 +22,7 @@ def levit(size: str) -> Subject:
 
 
 def dinov2_with_registers(size: str) -> Subject:
-    """Four registers stand beside the patches."""
+    """Four register tokens in addition to the patches."""
     from transformers import Dinov2WithRegistersConfig, Dinov2WithRegistersForImageClassification
 
     pixels = scaled(size, 56, 84, 112)
@@ -32,14 +32,14 @@ def dinov2_with_registers(size: str) -> Subject:
 
 
 def mobilenet_v1(size: str) -> Subject:
-    """Convolutions of each channel alone, and of each point, in turns; pictures are widened by hand before them."""
+    """Depthwise and pointwise convolutions in turns; inputs are padded explicitly before them."""
     from transformers import MobileNetV1Config, MobileNetV1ForImageClassification
 
     return Subject(MobileNetV1ForImageClassification(MobileNetV1Config(num_labels=100)), images(scaled(size, 64, 96, 128), 100), classified)
 
 
 def textnet(size: str) -> Subject:
-    """Convolutions that are taller than wide, or wider than tall, beside square ones."""
+    """Tall and wide convolutions in addition to square ones."""
     from transformers import TextNetConfig, TextNetForImageClassification
 
     width = scaled(size, 32, 48, 64)
@@ -49,7 +49,7 @@ def textnet(size: str) -> Subject:
 
 
 def dpt(size: str) -> Subject:
-    """Says of each point what it is: what four blocks know is made pictures of four sizes, and joined from the smallest up."""
+    """Semantic segmentation: the outputs of four blocks become feature maps of four sizes, which are merged from the smallest up."""
     from transformers import DPTConfig, DPTForSemanticSegmentation
 
     pixels, width = scaled(size, 64, 96, 128), scaled(size, 192, 256, 384)
@@ -60,7 +60,8 @@ def dpt(size: str) -> Subject:
 
 
 def vjepa2(size: str) -> Subject:
-    """Patches of a clip, turned by their time, row and column; a query that is trained sums them up. What foresees hidden patches is not used."""
+    """Video classification: patches with rotary positions for time, row and column; a learned query pools them. The predictor of hidden patches is not
+    used."""
     from transformers import VJEPA2Config, VJEPA2ForVideoClassification
 
     pixels = scaled(size, 32, 48, 64)
@@ -76,8 +77,8 @@ def vjepa2(size: str) -> Subject:
 
 
 def pp_ocrv5_server_det(size: str) -> Subject:
-    """Where text is: an HGNetV2 sees, whose layers are handed on side by side, then convolutions of up to nine by nine places put four sizes of the picture together, from the smallest to the largest and back, and long and
-    flat ones look along lines; what is found is looked at once more beside the picture."""
+    """Text detection. The backbone is an HGNetV2, whose layer outputs are concatenated. Convolutions of up to nine by nine merge feature maps of four
+    sizes, from the smallest to the largest and back, and long, flat ones follow lines. The result is refined once more, together with the feature map."""
     from transformers import HGNetV2Config, PPOCRV5ServerDetConfig, PPOCRV5ServerDetForObjectDetection
 
     pixels, wide = scaled(size, 96, 128, 192), scaled(size, 16, 32, 48)
@@ -109,7 +110,8 @@ def whisper(size: str) -> Subject:
 
 
 def wav2vec2_conformer(size: str) -> Subject:
-    """A convolution between attention and the second of two MLPs in each layer; scores have relative positions. Without the masks that it draws on the host."""
+    """Each layer has a convolution between attention and the second of two MLPs; attention scores have relative positions. Without the masks that the model
+    draws on the host."""
     from transformers import Wav2Vec2ConformerConfig, Wav2Vec2ConformerForSequenceClassification
 
     samples, width = scaled(size, 4000, 8000, 16000), scaled(size, 128, 192, 256)
@@ -120,8 +122,9 @@ def wav2vec2_conformer(size: str) -> Subject:
 
 
 def audioflamingo3(size: str) -> Subject:
-    """A Qwen2 that listens before words: a Whisper's encoder hears spectra, whose places are fixed numbers, and the mean of each two of its frames is one word; half of the samples are shorter, which a mask says. The program puts
-    sound in its places, since the model looks on the device for where it is to go, and which frames there are."""
+    """A Qwen2 that gets sound before text. A Whisper encoder with fixed positions reads spectrograms, and the mean of each two frames is one token. Half of
+    the samples are shorter, and have a mask. The program selects the frames and places the sound itself, because the model would look up both on the
+    device."""
     from transformers import AudioFlamingo3Config, AudioFlamingo3ForConditionalGeneration
 
     heard, wide = scaled(size, 24, 48, 96), scaled(size, 128, 192, 256)
@@ -147,7 +150,8 @@ def audioflamingo3(size: str) -> Subject:
 
 
 def finds_text(model: nn.Module, pixels: int) -> Subject:
-    """One that marks where text is: of what is none the worst places count, three for each that is. How many there are it is told, instead of counting on the device."""
+    """A text detector. The loss counts pixels of text, and the worst of the other pixels, three for each pixel of text. The number of text pixels is given,
+    so that it need not be counted on the device."""
     rate = 3
 
     def marked(model: nn.Module, given: Tensor, wanted: Tensor, mask: Tensor) -> Tensor:

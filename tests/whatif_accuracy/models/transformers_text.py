@@ -13,7 +13,7 @@ def gemma(size: str) -> Subject:
 
 
 def gemma3(size: str) -> Subject:
-    """Layers with a window have positions of their own; queries and keys are normed."""
+    """Layers with a sliding window have rotary positions of their own; queries and keys are normalized."""
     from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
     config = Gemma3TextConfig(**stack(size), num_key_value_heads=2, head_dim=64,
@@ -22,7 +22,7 @@ def gemma3(size: str) -> Subject:
 
 
 def cohere(size: str) -> Subject:
-    """Attention and MLP work side by side behind one norm; logits are scaled."""
+    """Attention and MLP run in parallel after one norm; logits are scaled."""
     from transformers import CohereConfig, CohereForCausalLM
 
     config = CohereConfig(**stack(size), num_key_value_heads=2, use_qk_norm=True, **SPECIAL)
@@ -30,7 +30,7 @@ def cohere(size: str) -> Subject:
 
 
 def helium(size: str) -> Subject:
-    """Positions turn neighbors, as complex numbers."""
+    """Rotary positions act on pairs of neighboring channels, as on complex numbers."""
     from transformers import HeliumConfig, HeliumForCausalLM
 
     config = HeliumConfig(**stack(size), num_key_value_heads=2, head_dim=width(size) // 4,
@@ -39,7 +39,7 @@ def helium(size: str) -> Subject:
 
 
 def mpt(size: str) -> Subject:
-    """Positions are slopes that are added to scores."""
+    """Positions are slopes that are added to attention scores (ALiBi)."""
     from transformers import MptConfig, MptForCausalLM
 
     config = MptConfig(vocab_size=VOCABULARY, d_model=width(size), n_heads=4, n_layers=4, expansion_ratio=4, max_seq_len=512, **SPECIAL)
@@ -55,7 +55,7 @@ def olmo(size: str) -> Subject:
 
 
 def openai(size: str) -> Subject:
-    """The first GPT: norms stand behind attention and MLP, and attention is written out."""
+    """The first GPT: norms come after attention and MLP, and attention consists of separate operators."""
     from transformers import OpenAIGPTConfig, OpenAIGPTLMHeadModel
 
     config = OpenAIGPTConfig(vocab_size=VOCABULARY, n_positions=512, n_embd=width(size), n_layer=4, n_head=4, **SPECIAL)
@@ -63,7 +63,7 @@ def openai(size: str) -> Subject:
 
 
 def gpt_neox_japanese(size: str) -> Subject:
-    """Attention is written out, and biases are added beside dropout."""
+    """Attention consists of separate operators, and biases are added together with dropout."""
     from transformers import GPTNeoXJapaneseConfig, GPTNeoXJapaneseForCausalLM
 
     config = GPTNeoXJapaneseConfig(vocab_size=VOCABULARY, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_multiple_size=3, max_position_embeddings=512, **SPECIAL)
@@ -71,7 +71,7 @@ def gpt_neox_japanese(size: str) -> Subject:
 
 
 def xlm(size: str) -> Subject:
-    """Attention and MLPs are in lists of their own; what is no word is multiplied away behind each."""
+    """Attention and MLPs are in separate lists; after each of them, padding is multiplied by zero."""
     from transformers import XLMConfig, XLMWithLMHeadModel
 
     config = XLMConfig(vocab_size=VOCABULARY, emb_dim=width(size), n_layers=4, n_heads=4, causal=True, **SPECIAL)
@@ -79,7 +79,7 @@ def xlm(size: str) -> Subject:
 
 
 def mellum(size: str) -> Subject:
-    """Tokens go to two of four experts, as in our mixture; some layers look back 64 tokens alone."""
+    """Mixture of experts: each token goes to two of four experts. Some layers have a sliding window of 64 tokens."""
     from transformers import MellumConfig, MellumForCausalLM
 
     config = MellumConfig(**{**stack(size), "num_hidden_layers": 3}, num_key_value_heads=2, head_dim=64, sliding_window=64, moe_intermediate_size=512, num_experts=4, num_experts_per_tok=2,
@@ -88,7 +88,7 @@ def mellum(size: str) -> Subject:
 
 
 def hyperclovax(size: str) -> Subject:
-    """Norms before and behind attention and MLP; what they add is scaled, and the logits too."""
+    """Norms before and after attention and MLP; residual branches are scaled, and logits too."""
     from transformers import HyperCLOVAXConfig, HyperCLOVAXForCausalLM
 
     config = HyperCLOVAXConfig(**stack(size), num_key_value_heads=2, embedding_multiplier=2.0, residual_multiplier=0.5, max_position_embeddings=512, **SPECIAL)
@@ -96,7 +96,7 @@ def hyperclovax(size: str) -> Subject:
 
 
 def gemma4(size: str) -> Subject:
-    """Each layer adds a narrow vector of its own for each token, norms in float32 around all of them, and five of six layers look back 64 tokens."""
+    """Each layer adds a narrow embedding of its own for each token. Norms run in float32, and five of six layers have a sliding window of 64 tokens."""
     from transformers import Gemma4ForCausalLM, Gemma4TextConfig
 
     config = Gemma4TextConfig(**stack(size), num_key_value_heads=2, head_dim=64, hidden_size_per_layer_input=32, vocab_size_per_layer_input=VOCABULARY, sliding_window=64, **SPECIAL)
@@ -104,7 +104,7 @@ def gemma4(size: str) -> Subject:
 
 
 def cohere_compass(size: str) -> Subject:
-    """Attention and MLP stand beside each other behind one norm, and positions, which have three axes, turn words in layers that look back 64 tokens alone."""
+    """Attention and MLP run in parallel after one norm. Only layers with a sliding window of 64 tokens have rotary positions, with three axes."""
     from transformers import CohereCompassForCausalLM, CohereCompassTextConfig
 
     config = CohereCompassTextConfig(**stack(size), num_key_value_heads=2, layer_types=["sliding_attention"] * 3 + ["full_attention"], sliding_window=64, max_position_embeddings=512,
@@ -120,7 +120,7 @@ def roberta(size: str) -> Subject:
 
 
 def megatron_bert(size: str) -> Subject:
-    """Norms stand before attention and MLP."""
+    """Norms come before attention and MLP."""
     from transformers import MegatronBertConfig, MegatronBertForMaskedLM
 
     config = MegatronBertConfig(**stack(size), pad_token_id=0)
@@ -128,7 +128,7 @@ def megatron_bert(size: str) -> Subject:
 
 
 def marian(size: str) -> Subject:
-    """Translates: encoder, decoder and head share a table."""
+    """Translation: encoder, decoder and head share one embedding table."""
     from transformers import MarianConfig, MarianMTModel
 
     config = MarianConfig(d_model=width(size), decoder_start_token_id=0, scale_embedding=True, **TWO_SIDED)
@@ -136,7 +136,7 @@ def marian(size: str) -> Subject:
 
 
 def convbert(size: str) -> Subject:
-    """Half of the heads are convolutions whose weights come of the tokens."""
+    """Half of the heads are convolutions whose weights are computed from the tokens."""
     from transformers import ConvBertConfig, ConvBertForMaskedLM
 
     config = ConvBertConfig(vocab_size=VOCABULARY, embedding_size=128, hidden_size=width(size), num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024, **SPECIAL)
@@ -144,7 +144,7 @@ def convbert(size: str) -> Subject:
 
 
 def canine(size: str) -> Subject:
-    """Reads letters; four become one by a convolution, and are widened again behind the blocks."""
+    """Reads characters: a convolution turns four into one, and after the blocks they are expanded again."""
     from transformers import CanineConfig, CanineForTokenClassification
 
     shape = {name: value for name, value in stack(size).items() if name != "vocab_size"}
@@ -153,7 +153,7 @@ def canine(size: str) -> Subject:
 
 
 def gte(size: str) -> Subject:
-    """BERT whose positions turn queries and keys, with a gate in its MLP."""
+    """BERT with rotary positions and a gate in its MLP."""
     from transformers import GteConfig, GteForMaskedLM
 
     config = GteConfig(**stack(size), max_position_embeddings=512, **SPECIAL)
@@ -161,7 +161,7 @@ def gte(size: str) -> Subject:
 
 
 def funnel(size: str) -> Subject:
-    """Half as many words behind the first two layers; at the end they are as many again."""
+    """After the first two layers there are half as many tokens; at the end there are as many as before."""
     from transformers import FunnelConfig, FunnelForMaskedLM
 
     config = FunnelConfig(vocab_size=VOCABULARY, block_sizes=[2, 2], num_decoder_layers=1, d_model=width(size), n_head=4, d_head=64, d_inner=1024, pad_token_id=0)
@@ -169,7 +169,7 @@ def funnel(size: str) -> Subject:
 
 
 def layoutlmv3(size: str) -> Subject:
-    """Each word also has its place on a page; distances of words and of places are added to the scores."""
+    """Each token also has a position on the page; distances in the text and on the page are added to attention scores."""
     from transformers import LayoutLMv3Config, LayoutLMv3ForTokenClassification
 
     config = LayoutLMv3Config(**stack(size), max_position_embeddings=514, max_2d_position_embeddings=64, coordinate_size=scaled(size, 44, 56, 64), shape_size=scaled(size, 40, 48, 64), visual_embed=False,

@@ -13,12 +13,12 @@ from .subject import Batch, LENGTH, Subject, scaled
 
 
 def heard_parts(heard: int, place: int) -> int:
-    """Of the sample there, so many of the places for sound."""
+    """The number of tokens for sound in this sample."""
     return heard - place % 2 * heard // 4
 
 
 def heard_before_words(samples: int, heard: int, words: int) -> Tuple[Tensor, Tensor, Tensor]:
-    """Ids, in which 999 is a place for sound, their mask, and labels."""
+    """Token ids (999 marks a place for sound), their mask, and labels."""
     ids, mask, labels = (torch.full((samples, heard + words), value) for value in (0, 0, -100))
     for place in range(samples):
         begin = heard_parts(heard, place)
@@ -29,8 +29,9 @@ def heard_before_words(samples: int, heard: int, words: int) -> Tuple[Tensor, Te
 
 
 def granite_speech(size: str) -> Subject:
-    """A Granite that writes down the speech before its words: a conformer, whose attention within parts of it is of one kernel and adds what it has learned for distances, and which reads in its middle what it would write;
-    then queries, three for fifteen steps. The program joins words and speech, since the model looks on the device for where it is to go."""
+    """A Granite that gets speech before text. The encoder is a conformer: its attention within blocks runs as one kernel and adds learned relative
+    positions; in the middle, it feeds back its own prediction of the text. Then queries summarize the speech, three for fifteen steps. The program joins
+    text and speech itself, because the model would look up their places on the device."""
     from transformers import GraniteSpeechConfig, GraniteSpeechForConditionalGeneration
 
     steps, wide = scaled(size, 60, 150, 250), scaled(size, 128, 192, 256)
@@ -52,8 +53,8 @@ def granite_speech(size: str) -> Subject:
 
 
 def florence2(size: str) -> Subject:
-    """Says of an image what is asked: attention within windows of a picture, and of its channels to each other, in turns; a BART reads patches before words. The program joins them, since the model looks on the device
-    for where they are to go."""
+    """Image to text: attention within windows of the image and attention between its channels alternate; a BART gets patches before text. The program joins
+    them itself, because the model would look up their places on the device."""
     from transformers import Florence2Config, Florence2ForConditionalGeneration
 
     wide, part, pixels, count = width(size), scaled(size, 24, 32, 48), scaled(size, 64, 128, 192), scaled(size, 32, 64, 128)
@@ -73,8 +74,9 @@ def florence2(size: str) -> Subject:
 
 
 def esmfold2(size: str) -> Subject:
-    """How far apart parts of a protein are: what is known of each pair of them is mended by way of every third, twice in all layers, with what a language model knew of them and with other proteins like it.
-    The language model, and what draws atoms and says how sure it is, are there, and are not used."""
+    """Distances between the parts of a protein. The features of each pair are updated by way of every third part, in two passes through all layers, with
+    states of a language model and with an alignment of similar proteins. The language model, the structure head and the confidence head exist, and are
+    not used."""
     from transformers import EsmFold2Config, EsmFold2Model
     from transformers.models.esmfold2.modeling_esmfold2 import EsmFold2AtomInputs
 
@@ -109,7 +111,8 @@ def esmfold2(size: str) -> Subject:
 
 
 def decision_transformer(size: str) -> Subject:
-    """Learns of recorded runs what to do next: what is still to be won, what is seen and what was done are three words of each step, that a GPT-2 reads. What it says of states and returns is not trained on, as by its authors."""
+    """Learns actions from recorded episodes: return to go, state and action are three tokens of each step, for a GPT-2. Its predictions of states and
+    returns are not trained, as in its authors' code."""
     from transformers import DecisionTransformerConfig, DecisionTransformerModel
 
     steps, wide, state, act, longest = scaled(size, 20, 40, 60), scaled(size, 128, 192, 256), 17, 6, 1000
@@ -120,7 +123,7 @@ def decision_transformer(size: str) -> Subject:
 
     def acted(model: nn.Module, states: Tensor, actions: Tensor, rewards: Tensor, returns: Tensor, times: Tensor, mask: Tensor) -> Tensor:
         said = model(states=states, actions=actions, rewards=rewards, returns_to_go=returns, timesteps=times, attention_mask=mask).action_preds
-        kept = torch.arange(mask.numel(), device=mask.device)  # all steps are there; its authors look on the device for which
+        kept = torch.arange(mask.numel(), device=mask.device)  # all steps are valid; its authors' code looks that up on the device
         return torch.mean((said.reshape(-1, act)[kept] - actions.reshape(-1, act)[kept]) ** 2)
 
     def sample(samples: int) -> Batch:
@@ -132,8 +135,9 @@ def decision_transformer(size: str) -> Subject:
 
 
 def aria(size: str) -> Subject:
-    """Reads an image before words: learned queries ask what a SigLIP sees, and what they find stands among the words, each of which goes to two of eight experts, and to those that all words share. The norm
-    behind what sees is not read, and not trained. The program joins words and images, since the model looks on the device for where they are to go."""
+    """Gets an image before text: learned queries attend to the output of a SigLIP, and the results take the places of image tokens. Each token goes to two
+    of eight experts, and to shared experts. The last norm of the SigLIP is not used, and not trained. The program joins text and images itself, because
+    the model would look up their places on the device."""
     from transformers import AriaConfig, AriaForConditionalGeneration
 
     patch, wide, hidden, words = 14, scaled(size, 128, 192, 256), scaled(size, 128, 160, 192), scaled(size, 24, 28, 32)
@@ -163,9 +167,10 @@ def aria(size: str) -> Subject:
 
 
 def pp_doclayout_v3(size: str) -> Subject:
-    """What is on a page, where, and in what order it is read: a hybrid encoder of convolutions and attention, then queries, the most likely places, begin from the masks they make, and mend boxes, masks and the order of all
-    pairs in each layer; beside them as many that are told things with noise, and are to find them. Which query is to find which thing is decided on the host; how many of those told are right it is told, instead of
-    looking on the device."""
+    """Page layout: what is where, and in what order it is read. A hybrid encoder of convolutions and attention selects the most likely places as queries.
+    They start from the masks that they predict; each layer refines boxes, masks and the order of all pairs. As many denoising queries start from noisy
+    labels. The host decides which query matches which label. The indices of correct denoising queries are given, so that they need not be looked up on
+    the device."""
     from transformers import HGNetV2Config, PPDocLayoutV3Config, PPDocLayoutV3ForObjectDetection
     from transformers.loss.loss_rt_detr import RTDetrForObjectDetectionLoss, RTDetrHungarianMatcher
 
@@ -175,7 +180,7 @@ def pp_doclayout_v3(size: str) -> Subject:
     config: Any = PPDocLayoutV3Config(backbone_config=vision_libraries, encoder_hidden_dim=wide, encoder_in_channels=[128, 256, 256], decoder_in_channels=[wide] * 3, encoder_ffn_dim=512, encoder_attention_heads=4,
                                       d_model=wide, decoder_ffn_dim=512, decoder_layers=3, decoder_attention_heads=4, num_queries=100, x4_feat_dim=64, num_labels=25)
     for name, value in {"matcher_class_cost": 2.0, "matcher_bbox_cost": 5.0, "matcher_giou_cost": 2.0, "matcher_alpha": 0.25, "matcher_gamma": 2.0, "use_focal_loss": True, "weight_loss_vfl": 1.0, "weight_loss_bbox": 5.0,
-                        "weight_loss_giou": 2.0, "eos_coefficient": 1e-4, "focal_loss_alpha": 0.75, "focal_loss_gamma": 2.0, "auxiliary_loss": True}.items():  # as RT-DETR has them
+                        "weight_loss_giou": 2.0, "eos_coefficient": 1e-4, "focal_loss_alpha": 0.75, "focal_loss_gamma": 2.0, "auxiliary_loss": True}.items():  # as in RT-DETR
         setattr(config, name, value)
 
     class TrainableForObjectDetection(PPDocLayoutV3ForObjectDetection):
@@ -201,14 +206,14 @@ def pp_doclayout_v3(size: str) -> Subject:
     def sample(samples: int) -> Batch:
         ranks = torch.stack([torch.randperm(things) for _ in range(samples)])
         masks = torch.rand(samples, things, pixels // 4, pixels // 4).round()
-        right = (torch.arange(2 * config.num_denoising) // things % 2 == 0).expand(samples, -1).nonzero()  # half of what is told is told wrong
+        right = (torch.arange(2 * config.num_denoising) // things % 2 == 0).expand(samples, -1).nonzero()  # half of the denoising queries are wrong
         return torch.randn(samples, 3, pixels, pixels), torch.randint(25, (samples, things)), torch.rand(samples, things, 4) / 2 + 0.25, masks, ranks, right
 
     return Subject(TrainableForObjectDetection(config), sample, lambda model, *given: model(*given))
 
 
 def _joined(kind: Any) -> Any:
-    """Of such a model, one that is given images and words, and puts patches before words."""
+    """A subclass of such a model that gets images and text, and puts patches before text."""
 
     class Joined(kind):
         def forward(self, ids: Tensor, given: Tensor) -> Any:
@@ -220,7 +225,7 @@ def _joined(kind: Any) -> Any:
 
 
 def _read(model_class: Any, config_class: Any, text: Dict[str, Any], size: str) -> Subject:
-    """Words to be guessed behind patches of an image that a SigLIP has seen."""
+    """Text to be predicted after the patches of an image, which a SigLIP encodes."""
     pixels, count = scaled(size, 64, 96, 128), scaled(size, 32, 96, 192)
     vision_libraries = {"model_type": "siglip_vision_model", "hidden_size": scaled(size, 192, 256, 320), "intermediate_size": 768, "num_hidden_layers": 3, "num_attention_heads": 4, "image_size": pixels, "patch_size": 8, "vision_use_head": False}
     config = config_class(text_config=text, vision_config=vision_libraries, image_token_id=999)
@@ -232,7 +237,8 @@ def _read(model_class: Any, config_class: Any, text: Dict[str, Any], size: str) 
 
 
 def modernvbert(size: str) -> Subject:
-    """A ModernBERT before whose words stand patches of an image, which a SigLIP has seen and of which sixteen are one word. The program joins them, since the model counts on the device which images are empty."""
+    """A ModernBERT that gets patches of an image before text. A SigLIP encodes the image, and sixteen patches become one token. The program joins them
+    itself, because the model would count empty images on the device."""
     from transformers import ModernVBertConfig, ModernVBertForMaskedLM
 
     wide = width(size)
@@ -242,7 +248,8 @@ def modernvbert(size: str) -> Subject:
 
 
 def rf_detr(size: str) -> Subject:
-    """Finds things: a DINOv2 whose attention is within windows in three of four layers, and thirteen groups of queries, each of which picks the patches that it starts from."""
+    """Object detection: a DINOv2 with attention within windows in three of four layers, and thirteen groups of queries, each of which selects the patches
+    from which it starts."""
     from transformers import RfDetrConfig, RfDetrForObjectDetection
     from transformers.models.rf_detr.configuration_rf_detr import RfDetrDinov2Config
 

@@ -13,8 +13,8 @@ from .subject import Batch, LENGTH, Subject, labeled, scaled
 
 
 def fast_vlm(size: str) -> Subject:
-    """A Qwen2 that reads an image before words: timm's FastViT sees it, with convolutions whose branches are one already, and attention in the last two of five stages. The program joins words and images, since the model looks on
-    the device for where they are to go."""
+    """A Qwen2 that gets an image before text. The encoder is timm's FastViT, with the branches of its convolutions already merged, and with attention in
+    the last two of five stages. The program joins text and images itself, because the model would look up their places on the device."""
     from transformers import FastVlmConfig, FastVlmForConditionalGeneration
 
     pixels, wide = scaled(size, 128, 256, 320), scaled(size, 16, 24, 32)
@@ -37,7 +37,8 @@ def fast_vlm(size: str) -> Subject:
 
 
 def smp_upernet(size: str) -> Subject:
-    """The deepest level is pooled to four sizes; each level then meets the next on the way up, and all of them together. The encoder is a ConvNeXt of timm's; trained as in the package's example on CamVid."""
+    """The deepest feature map is pooled to four sizes. Each level is merged with the next one on the way up, and then all of them together. The encoder is
+    timm's ConvNeXt; trained as in the package's example on CamVid."""
     from segmentation_models_pytorch import UPerNet
 
     encoder = {"small": "atto", "medium": "pico", "large": "nano"}[size]
@@ -45,7 +46,8 @@ def smp_upernet(size: str) -> Subject:
 
 
 def timm_twins(size: str) -> Subject:
-    """Attention in turns within windows, which reach past the image, and to what convolutions have left of all places; after the first block of a stage a convolution says where places are."""
+    """Attention within windows, which are padded beyond the image, alternates with attention to positions that convolutions have subsampled. After the
+    first block of a stage, a convolution encodes positions."""
     from timm.models.twins import Twins
 
     heads, pixels = scaled(size, 1, 2, 3), scaled(size, 64, 96, 128)
@@ -58,7 +60,7 @@ OF_CAMVID = 12  # classes
 
 
 def on_camvid(model: nn.Module, size: str) -> Subject:
-    """As smp's example trains it: a class for each pixel, and how far they lie over one another."""
+    """Trained as in smp's example: one class for each pixel, Dice loss."""
     from segmentation_models_pytorch.losses import MULTICLASS_MODE, DiceLoss
 
     pixels, overlap = scaled(size, 64, 96, 160), DiceLoss(MULTICLASS_MODE, from_logits=True)
@@ -66,7 +68,7 @@ def on_camvid(model: nn.Module, size: str) -> Subject:
 
 
 def timm_efficientvit_mit(size: str) -> Subject:
-    """Convolutions, and in two of four stages attention without softmax, in float32, of queries, keys and values in two scales."""
+    """Convolutions, and in two of four stages attention without softmax, in float32, with queries, keys and values at two scales."""
     from timm.models.efficientvit_mit import EfficientVit
 
     wide = scaled(size, 16, 24, 32)
@@ -75,7 +77,8 @@ def timm_efficientvit_mit(size: str) -> Subject:
 
 
 def timm_efficientvit_msra(size: str) -> Subject:
-    """Each head attends within windows to a share of the channels, to which is added what the head before it has made; norms are of batches, also before the last layer."""
+    """Within windows, each head attends with a part of the channels, to which the output of the head before is added. All norms are batch norms, even the
+    one before the last layer."""
     from timm.models.efficientvit_msra import EfficientVitMsra
 
     part, pixels = scaled(size, 32, 64, 96), scaled(size, 128, 192, 256)
@@ -83,7 +86,7 @@ def timm_efficientvit_msra(size: str) -> Subject:
 
 
 def timm_maxxvit(size: str) -> Subject:
-    """Two stages of convolutions, then two of attention between all places, whose linear layers are convolutions too."""
+    """Two stages of convolutions, then two of attention between all positions, whose linear layers are convolutions too."""
     from timm.models.maxxvit import MaxxVit, model_cfgs
 
     pixels, wide = scaled(size, 96, 128, 192), scaled(size, 32, 48, 80)
@@ -92,14 +95,14 @@ def timm_maxxvit(size: str) -> Subject:
 
 
 def timm_rexnet(size: str) -> Subject:
-    """Each block is wider than the one before: what it is given is added to the first of its channels, and the others are put beside them."""
+    """Each block is wider than the one before: its input is added to its first output channels, and the others are appended."""
     from timm.models.rexnet import RexNet
 
     return labeled(RexNet(num_classes=100, width_mult=scaled(size, 10, 13, 15) / 10), scaled(size, 64, 96, 128))
 
 
 def timm_nfnet(size: str) -> Subject:
-    """Without norms: the weights of convolutions are made even each time, and what a block adds is made smaller; the large one is ECA-NFNet-L0."""
+    """Without norms: the weights of convolutions are standardized in each step, and residual branches are scaled down. The large one is ECA-NFNet-L0."""
     from timm.models.nfnet import NormFreeNet, model_cfgs
 
     parts = scaled(size, 1, 2, 4)  # of four
@@ -107,7 +110,8 @@ def timm_nfnet(size: str) -> Subject:
 
 
 def timm_xcit(size: str) -> Subject:
-    """Channels attend to each other, places only to those beside them, by convolutions; in the end a place for the answer attends to all. As wide as XCiT-N, T and S."""
+    """Channels attend to each other; convolutions connect neighboring positions. At the end a class token attends to all positions. As wide as XCiT-N, T
+    and S."""
     from timm.models.xcit import Xcit
 
     pixels = scaled(size, 128, 160, 192)
@@ -115,7 +119,7 @@ def timm_xcit(size: str) -> Subject:
 
 
 def _classifier(make: Callable[..., nn.Module], pixels: int) -> Subject:
-    """One of torchvision, which hands out logits alone."""
+    """A model of torchvision, whose forward returns only logits."""
     return labeled(make(num_classes=100), pixels)
 
 
@@ -132,7 +136,7 @@ def shufflenet(size: str) -> Subject:
 
 
 def r3d_18(size: str) -> Subject:
-    """Convolutions over eight pictures of a clip at a time."""
+    """3D convolutions over clips of eight frames."""
     from torchvision.models.video import r3d_18 as make
 
     pixels = scaled(size, 32, 48, 64)
@@ -140,7 +144,7 @@ def r3d_18(size: str) -> Subject:
 
 
 def deeplabv3(size: str) -> Subject:
-    """Says of each point what it is: convolutions with holes of several widths beside each other, stretched to the picture."""
+    """Semantic segmentation: parallel convolutions with different dilation, upsampled to the size of the image."""
     from torchvision.models.segmentation import deeplabv3_mobilenet_v3_large as make
 
     pixels = scaled(size, 64, 96, 128)
@@ -149,7 +153,7 @@ def deeplabv3(size: str) -> Subject:
 
 
 def fcn(size: str) -> Subject:
-    """Says of each point what it is: a residual network with holes in its last stages, whose small picture is stretched."""
+    """Semantic segmentation: a residual network with dilation in its last stages, whose small output is upsampled."""
     from torchvision.models.segmentation import fcn_resnet50 as make
 
     pixels = scaled(size, 64, 96, 128)
@@ -158,7 +162,8 @@ def fcn(size: str) -> Subject:
 
 
 def timm_gcvit(size: str) -> Subject:
-    """Attention within windows, in turns among their own places and of what convolutions have made of the whole image, which asks in every window; whole blocks are left out by chance."""
+    """Attention within windows, in turns with queries of the window and with queries that convolutions compute from the whole image. Whole blocks are
+    dropped at random."""
     from timm.models.gcvit import GlobalContextVit
 
     pixels, heads, deep = scaled(size, 64, 96, 128), scaled(size, 1, 2, 2), scaled(size, 2, 3, 4)
@@ -167,7 +172,8 @@ def timm_gcvit(size: str) -> Subject:
 
 
 def timm_lowformer(size: str) -> Subject:
-    """Convolutions, and in two of four stages attention between places that a convolution has made fewer of and another makes as many again; its layers, and those of MLPs, are convolutions too."""
+    """Convolutions, and in two of four stages attention at a lower resolution, between a convolution that reduces it and one that restores it. Linear
+    layers of attention and MLPs are convolutions too."""
     from timm.models.lowformer import LowFormer
 
     wide, deep = scaled(size, 16, 20, 24), scaled(size, 2, 3, 4)
@@ -177,7 +183,8 @@ def timm_lowformer(size: str) -> Subject:
 
 
 def smp_fpn(size: str) -> Subject:
-    """Four depths of an EfficientNet, of which some blocks are left out for some samples, are made alike and added up. Trained as in the package's example on pets."""
+    """Feature maps from four depths of an EfficientNet are made the same size and added. Some blocks are skipped for some samples. Trained as in the
+    package's example on pets."""
     from segmentation_models_pytorch import FPN
     from segmentation_models_pytorch.losses import BINARY_MODE, DiceLoss
 
@@ -188,7 +195,7 @@ def smp_fpn(size: str) -> Subject:
 
 
 def open_clip_rn50(size: str) -> Subject:
-    """Its own ResNet for images, whose last layer is attention of what is there on average to all places, and its own tower for texts."""
+    """CLIP with a ResNet for images, whose last layer is attention pooling: the mean attends to all positions. Texts have an encoder of their own."""
     from open_clip.loss import ClipLoss
     from open_clip.model import CLIP, CLIPTextCfg, CLIPVisionCfg
 
