@@ -24,8 +24,8 @@ import sys
 from typing import Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Tuple
 
 CXX_FILE = re.compile(r"\.(h|cc|cpp)$")
-# Each of these folders makes programs of its own files, or files that stand in for others in a program of its own (the web viewer, the command for
-# other systems): a name may occur once in each.
+# The files of each of these folders become programs of their own, or replace other files in such a program (the web viewer, the command for other
+# systems). So a name may occur once in each folder.
 ALONE = ("samples/", "tests/", "bench/", "viewer/platform/web/", "profiler/cli/portable/")
 
 TOKEN = re.compile(

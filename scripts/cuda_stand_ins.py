@@ -30,7 +30,7 @@ from elf_file import ElfFile, NotElf
 MARKER = "vramscope-venv"
 MANIFEST = "vramscope-stand-ins.txt"
 NVIDIA_LIBRARY = re.compile(r"lib(cu|nv|nccl)")
-# The driver is never in a wheel: PyTorch looks for it at run time and copes with its absence.
+# The driver is never in a wheel: PyTorch looks for it at run time and also works without it.
 DRIVER_LIBRARIES = {"libcuda.so.1", "libnvidia-ml.so.1"}
 TEXT_FUNCTION = re.compile(r"(Error|Status)(String|Name)$|^ncclGetLastError$")
 

@@ -28,7 +28,7 @@ class Symbol(NamedTuple):
     defined: bool
     weak: bool
     is_data: bool
-    library: str  # the soname that the version says it comes from; "" when it has no version
+    library: str  # the soname of the library that the version belongs to; "" if there is no version
     version: str  # its version there; ""
 
 

@@ -5,7 +5,7 @@
 #   scripts/frameworks_venv.sh           Accelerate, Transformers, Lightning, Keras, pytest, nbclient: what the tests `frameworks` and `frameworks_callbacks` run
 #   scripts/frameworks_venv.sh --all     all that tests/frameworks/run_all runs (1 GB)
 #
-# Packages that ask for torch find it: a file .pth leads to its folder, and a copy of its metadata without requirements keeps pip from
+# Packages that require torch find it: a .pth file leads to its folder, and a copy of its metadata without requirements keeps pip from
 # installing CUDA's libraries. Exit 0 also without a network; the tests then report what they lack.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -50,8 +50,8 @@ stage() {
   if "$@"; then say "$name: $((SECONDS - begin)) s"; else count 0 1; say "$name FAILED after $((SECONDS - begin)) s"; fi
 }
 
-# run_tests BUILD [ctest options]: adds what ctest counted. Skipped tests are neither passed nor failed. ctest's own exit status says less than its
-# report.
+# run_tests BUILD [ctest options]: adds ctest's counts to ours. Skipped tests are neither passed nor failed. Reads ctest's report, which tells more than
+# its exit status.
 run_tests() {
   local folder="$PWD/build/$1" tests failures skipped
   rm -f "$folder/tests.xml"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Draws the pictures of docs/images/viewer anew: every view, dark and light, at scale 1 and 2, from training runs on simulated GPUs.
+# Draws the pictures of docs/images/viewer again: every view, dark and light, at scale 1 and 2, from training runs on simulated GPUs.
 #
 #   scripts/viewer_pictures.sh [FOLDER]        default: docs/images/viewer; takes some minutes, mostly for recording
 set -euo pipefail

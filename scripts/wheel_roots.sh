@@ -32,7 +32,7 @@ done
 ((EUID == 0)) || die "debootstrap and chroot need root"
 command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 
-# make_root SYSTEM: a minimal installation, from the mirror that debootstrap knows for it.
+# make_root SYSTEM: makes a minimal installation, from debootstrap's own mirror for this system.
 make_root() {
   local options=()
   [[ -e $roots/$1/complete ]] && return 0

@@ -37,7 +37,7 @@ def gpu_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., 
         trace = out / f"{name}.vms"
         launch = ["dryrun", "--gpu", gpu, "--steps", "12"] if gpu else ["record"]
         ran = subprocess.run([VRAMSCOPE, *launch, "-o", str(trace), "--", *command], capture_output=True, text=True)
-        if not trace.exists() or (ran.returncode != 0 and not gpu):  # a dry run that does not fit ends with 1, and its trace says why
+        if not trace.exists() or (ran.returncode != 0 and not gpu):  # a dry run that does not fit ends with 1, and its trace shows why
             pytest.fail(f"{' '.join(command)}: exit {ran.returncode}\n{ran.stdout}{ran.stderr}", pytrace=False)
         checked = subprocess.run([VRAMSCOPE, "check", str(trace), *rules, "--junit", str(out / f"{name}.xml")], capture_output=True, text=True)
         if checked.returncode != 0:

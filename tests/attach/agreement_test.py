@@ -13,7 +13,7 @@ import truth_test
 from attach_test import Training, attach
 from compare import compare
 from recorded_run import SAMPLES
-import tracing  # noqa: E402  beside this file
+import tracing  # noqa: E402  next to this file
 
 ATTACHED_AFTER = "2"
 STEPS = "4,6"  # whole steps after the one in which it was attached to

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import recorded_run
 from recorded_run import Finished, RecordingTest, vramscope
-import tracing  # noqa: E402  beside this file
+import tracing  # noqa: E402  next to this file
 
 HERE = Path(__file__).resolve().parent
 CYCLES = int(os.environ.get("VRAMSCOPE_TEST_ATTACH_CYCLES", "10"))

@@ -12,7 +12,7 @@ import device as simulated_device
 import recorded_run
 from attach_test import Training, attach
 from ledger import HANDLES, MEM_GET_INFO, DriverSum, ledger_rows
-import tracing  # noqa: E402  beside this file
+import tracing  # noqa: E402  next to this file
 
 EVENTS = ("mark", "driver_alloc", "driver_free", "driver_map", "driver_total")
 PYTORCH = "libc10_cuda.so"

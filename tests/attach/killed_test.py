@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import recorded_run
 from recorded_run import RecordingTest, target, vramscope
-import tracing  # noqa: E402  beside this file
+import tracing  # noqa: E402  next to this file
 
 KILLS = int(os.environ.get("VRAMSCOPE_TEST_ATTACH_KILLS", "200"))
 SEED = int(os.environ.get("VRAMSCOPE_TEST_SEED", str(random.randrange(1 << 30))))

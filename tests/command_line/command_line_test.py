@@ -125,7 +125,7 @@ class Bash(RecordingTest):
         (self.folder / "runs").mkdir()
 
     def completed(self, *words: str) -> List[str]:
-        """What bash offers for the last word, as readline would ask the function."""
+        """The completions that bash offers for the last word: calls the function as readline does."""
         ask = 'source completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vramscope; printf "%s\\n" "${COMPREPLY[@]}"'
         done = recorded_run.run(["bash", "--norc", "-c", ask, "bash", "vramscope", *words], cwd=self.folder)
         self.assertEqual((done.code, done.stderr), (0, b""))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that allocates through the stand-in driver, alone or together with a CUPTI client of its own.
+// A program that allocates through the stand-in driver, with or without a CUPTI client of its own.
 //
 //   cupti_client alone | subscribes | finalizes | buffers
 #include <cstdio>

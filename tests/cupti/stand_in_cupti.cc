@@ -128,7 +128,7 @@ SHOWN Result cuptiActivityFlushAll(uint32_t) {
 }
 SHOWN Result cuptiActivityFlushPeriod(uint32_t) { return kSuccess; }
 
-// As the driver does in cuInit.
+// Does what the driver does in cuInit.
 SHOWN void stand_in_init() {
   const char* const path = getenv("CUDA_INJECTION64_PATH");
   void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW);

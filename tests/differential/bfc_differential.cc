@@ -288,7 +288,7 @@ class Pair {
 };
 
 // Exits at the first difference. TensorFlow doubles the size of the next region with each region that it
-// takes, and from 2^64 on, after 43 regions, it never returns. So both allocators are made anew before that.
+// allocates. At 2^64, after 43 regions, it never returns, so both allocators are created again before that.
 Seen Compare(void* library, const Configuration& configuration, uint64_t seed, size_t operations) {
   constexpr size_t kMostRegions = 36;
   std::mt19937_64 random(seed);

@@ -21,7 +21,7 @@ PARAMETERS = 4 * (64 * 256 + 256 + 256 * 64 + 64)
 
 
 class Trainer:
-    """A program that trains as many steps as it is told."""
+    """A program that trains as many steps as the test requests."""
 
     def __init__(self, *command: str) -> None:
         self.process = subprocess.Popen([*command, python(), TRAINING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean_environment(), text=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small model for as many steps as it is told, line by line; prints the loss after each order."""
+"""Trains a small model. Each line of input is a number of steps; after these steps, prints the loss."""
 import sys
 
 import torch

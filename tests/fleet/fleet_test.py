@@ -64,7 +64,7 @@ def by_kind(answer: Any) -> Dict[str, List[Any]]:
 
 
 def kernel_keeps_exit_statuses() -> bool:
-    """From Linux 6.15 on."""
+    """True from Linux 6.15 on."""
     return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2]) >= (6, 15)
 
 
@@ -161,7 +161,7 @@ class FleetTest(recorded_run.RecordingTest):
         self.assertEqual(len(whole["ranks"]), 1)
         self.assertIn(tuple(whole["ranks"][0][key] for key in ("rank", "ending", "failed")), ends)
         self.assertEqual(whole["missing"], [1])
-        with open(summary, "r+") as file:  # one that says something else, to see which of the two is read
+        with open(summary, "r+") as file:  # a summary with another device, to see which of the two is read
             text = file.read().replace('"device":"cpu"', '"device":"from-summary"')
             file.seek(0)
             file.write(text)

@@ -85,7 +85,7 @@ class PlantedTest(RanksTest):
         self.assert_faults_of_all_devices(found)
         self.finding(found, "fragmentation", FRAGMENTED)
         self.finding(found, "elsewhere", CONTEXT)
-        # A snapshot names no categories and no mesh. It knows the steps of the optimizer, and stages by the sizes of optimizer states.
+        # A snapshot has no categories and no mesh. Fleet finds the steps by the optimizer, and stages by the sizes of optimizer states.
         known = self.found(snapshots)
         self.assertEqual(self.finding(known, "memory", LONG_BATCH)["since_step"], LONG_SINCE)
         self.assertEqual(self.finding(known, "growth", LEAK)["bytes"], LEAKED_BYTES)
@@ -148,7 +148,7 @@ class BlackBoxesTest(RanksTest):
     RANKS = 4
 
     def test_all_ranks_write_the_steps_before_one_ran_out_of_memory(self) -> None:
-        """With a recorder for each rank. The others wait for the one that fails, in the same step."""
+        """Each rank has a recorder. The other ranks wait for the one that fails, in the same step."""
         fails, kept = self.RANKS - 2, 2
         files = self.files("out_of_memory", "--black-box", str(kept), ranks=self.RANKS)
         facts = {rank: recorded_run.ask("info", str(file))["metadata"] for rank, file in files.items()}

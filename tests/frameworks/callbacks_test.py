@@ -44,7 +44,7 @@ class CallbacksTest(WithPackage):
         self.assertEqual(len(lines), 1, done.stdout.decode() + done.stderr.decode())
         found = json.loads(lines[0][len("found "):])
         self.assertEqual(found["failed"], "out of memory")
-        self.assertIs(found["history"], framework != "lightning")  # the others tell no callback that training failed
+        self.assertIs(found["history"], framework != "lightning")  # the others call no callback when training fails
         self.assertEqual(len(found["logged"]), STEPS)
         for step, figures in enumerate(found["logged"], 1):
             self.assertLessEqual(FIGURES, set(figures))

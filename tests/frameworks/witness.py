@@ -4,7 +4,7 @@ framework themselves report them, never the recorder.
 
 Bytes are those of blocks: on a GPU a storage lies in a block of the caching allocator, which torch.cuda.memory_snapshot() lists.
 
-With VRAMSCOPE_POINTS set, each point is appended to that file (one for each rank) with its time, for the driver to ask the report about.
+With VRAMSCOPE_POINTS set, each point is appended to that file (one for each rank) with its time. modes.py then asks for a report of that time.
 """
 import json
 import os

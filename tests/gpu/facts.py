@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints what this GPU takes besides tensors, as JSON: run by check.py in a process of its own for each measurement.
+"""Prints, as JSON, how much memory this GPU needs in addition to tensors. check.py runs it in a new process for each measurement.
 
     facts.py context      right after the context was made
     facts.py kernels      after a convolution, a matrix product and a reduction, with and without half precision

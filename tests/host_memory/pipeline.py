@@ -9,7 +9,7 @@ from typing import Iterator, List, Tuple
 
 import torch
 
-SHARED_BYTES = 8 << 20  # of each batch, handed over through shared memory
+SHARED_BYTES = 8 << 20  # of each batch, passed through shared memory
 
 
 class Samples(torch.utils.data.IterableDataset):

@@ -236,7 +236,7 @@ def beside() -> Dict[str, int]:
 
 @program
 def growth() -> Dict[str, Any]:
-    """beside(): at first, after a kernel, after a product, after limits were set, after a module was loaded."""
+    """The results of beside(): at first, after a kernel, after a product, after limits were set, after a module was loaded."""
     torch.cuda.init()
     x = torch.empty(64, 64, device="cuda")
     rows = [beside()]

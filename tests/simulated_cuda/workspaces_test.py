@@ -13,7 +13,7 @@ from device import DeviceTest, run  # noqa: E402
 
 CONVOLUTIONS = str(Path(__file__).resolve().parent / "convolutions.py")
 STAND_IN = os.path.join(os.environ["VRAMSCOPE_BINARY_DIR"], "libstand_in_cudnn.so")
-# Of convolutions.py: x, y and the weights of 64 channels.
+# Sizes in convolutions.py: x, y and the weights of 64 channels.
 X = 8 * 64 * 32 * 32 * 4
 W = 64 * 64 * 3 * 3 * 4
 
@@ -61,7 +61,7 @@ class Workspaces(DeviceTest):
         self.assertEqual(self.notes.read_text(encoding="utf-8"), f"model\t{X + W + X}\n")
 
     def test_recurrent_networks_need_what_was_measured(self) -> None:
-        """pytorch/pytorch issue 2895: reserve and workspace that cuDNN asked for on a P100."""
+        """pytorch/pytorch issue 2895: reserve and workspace that cuDNN required on a P100."""
         program = ("import ctypes, json, sys\ncudnn = ctypes.CDLL('libcudnn.so.9')\nfound = []\n"
                    "for cell in (2, 3):\n"
                    "  rnn, data = ctypes.c_void_p(), ctypes.c_void_p()\n"

@@ -34,14 +34,14 @@ int main() {
         Say("cpu", tsl::port::AlignedMalloc(4096, std::align_val_t{64}), 4096, "mlp/fc1/BiasAdd");
     void* const arena = tsl::port::AlignedMalloc(8192, std::align_val_t{8});
     tsl::port::AlignedFree(tensor);
-    (void)arena;  // kept: its free could not be told from a tensor's
+    (void)arena;  // kept: its free would look like a tensor's
   }
   tsl::BFCAllocator cpu("mklcpu", 2, 1 << 20);
   cpu.DeallocateRaw(Allocate(cpu, "cpu", "mlp/fc1/MatMul", "output", 300'000));
   // The host's pinned memory is no tensor memory.
   tsl::BFCAllocator host("gpu_host_bfc", 3, 1 << 20);
   host.DeallocateRaw(host.AllocateRaw(64, 1024, {}));
-  // From the first block of a GPU on, blocks of the CPU are of no interest.
+  // After the first block of a GPU, the recorder ignores blocks of the CPU.
   tsl::BFCAllocator gpu("GPU_1_bfc", 1, 1 << 20);
   void* const first = Allocate(gpu, "gpu", "gradient_tape/mlp/fc1/MatMul_1", "output", 1000);
   void* const scratch = Allocate(gpu, "gpu", "conv", "temp", 5000);

@@ -10,7 +10,7 @@ One JSON object per line, point and device:
     in_optimizer                  an optimizer step is under way: LBFGS calls forward and backward from there
     before_ns, after_ns           CLOCK_MONOTONIC around the reading; no tensor memory comes or goes between the two
     parameter, buffer, gradient, optimizer_state      [[address, bytes, [names]], ...]
-    saved, input, given, visible  [[address, bytes], ...]: held by autograd graphs; the batch; tensors that the program hands to a model
+    saved, input, given, visible  [[address, bytes], ...]: held by autograd graphs; the batch; tensors that the program passes to a model
                                   (the batch, and noise and the like); every tensor that Python can see
     blocks, allocated_bytes       on a GPU: [[address, bytes, requested bytes], ...] and their sum, from the caching allocator; cudaMallocAsync
                                   reports no blocks, and its sum is the driver's, which rounds

@@ -150,7 +150,7 @@ bool SavesNothing(const std::string& name) {
   return kNames.count(name) != 0;
 }
 
-// From the loss, and from what checkpoints run backward through at this moment.
+// Walks the graph from the loss, and from outputs that checkpoints run backward through at this moment.
 Graph Walk(const torch::Tensor& loss) {
   Graph graph;
   std::set<Node*> seen;

@@ -39,7 +39,7 @@ def picture(path: str) -> Tuple[int, int, bytes]:
 
 
 def failed_run(source: str) -> Dict[str, Any]:
-    """A snapshot of PyTorch: 20 MiB with 4 free in the middle, and a request for 6 that nobody could serve. All from line 7 of a file."""
+    """A snapshot of PyTorch: 20 MiB with 4 free in the middle, and a request for 6 that failed. All from line 7 of a file."""
     at = 0x7F0000000000
     frames = [{"name": "forward", "filename": source, "line": 7}, {"name": "main", "filename": "/nowhere/main.py", "line": 3}]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The viewer in a real Chromium, without a display: the same scripts as the native program, whose states must be equal; a page in one file; and a
-server that answers nobody without its token. Skipped where scripts/web.sh has not built the page, or no Chromium is installed."""
+"""The viewer in a real Chromium, without a display: it runs the same scripts as the native program, and the states must be equal. Also a page in one
+file, and a server that refuses requests without its token. Skipped where scripts/web.sh has not built the page, or no Chromium is installed."""
 import http.client
 import json
 import os

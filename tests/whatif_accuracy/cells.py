@@ -60,7 +60,7 @@ def table(cells: List[Cell], levers: Iterable[str]) -> str:
 
 
 def misses(cells: List[Cell]) -> str:
-    """By program: changes whose allocated peak is missed by more than 2 %, or whose reserved one by more than 10 %; and wrong signs."""
+    """A table by program: changes whose allocated peak is missed by more than 2 %, or whose reserved one by more than 10 %; and wrong signs."""
     missed = [cell for cell in cells if abs(cell.allocated) > MISSED or abs(cell.reserved) > MISSED_RESERVED or cell.sign_wrong(0) or cell.sign_wrong(1)]
     lines = ["| program | change: allocated / reserved, per cent |", "|---|---|"]
     for program in dict.fromkeys((cell.model, cell.size) for cell in cells):

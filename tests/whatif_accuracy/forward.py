@@ -173,7 +173,7 @@ def main() -> None:
     for switches in json.loads(options.variants):
         variant = parser.parse_args(common + switches)
         train.in_child(lambda variant=variant: run(variant))
-    run(options)  # in the process that started the recorder, which is told in time that all of it is deep
+    run(options)  # in the process that the recorder started, so that everything is recorded deep from the beginning
     print(train.counters())
 
 

@@ -15,14 +15,14 @@ from undisturbed_programs import MODEL, PROGRAMS
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
     def same_named(self, name: str) -> Run:
-        """As same(), with a program of undisturbed_programs.py. Returns the run with light steps."""
+        """Like same(), with a program of undisturbed_programs.py. Returns the run with light steps."""
         return self.same(PROGRAMS[name])[0]
 
     def same(self, program: str, *steps: str, light: bool = True, **settings: Any) -> List[Run]:
         """Runs it bare, light, and with the given steps deep ("1-99"); all must look the same. Returns the recorded runs."""
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
-        settings["folder"] = holder.name  # the same in every run: it stands in tracebacks
+        settings["folder"] = holder.name  # the same in every run, because tracebacks contain it
         bare = harness.run_warm(program, MODEL, recorded=False, **settings)
         runs = []
         for deep in (*([""] if light else []), *(steps or ("1-99",))):

@@ -37,7 +37,7 @@ _WatchedSpec: "Any" = type("ModuleSpec", (ModuleSpec,), {"_initializing": proper
 
 
 class _Finder:
-    """Is first in sys.meta_path while a module is awaited; finds nothing itself, asks the finders after it."""
+    """First in sys.meta_path while we wait for a module. It finds nothing itself, and calls the finders after it."""
 
     def __init__(self) -> None:
         self.waiting: Dict[str, List[Callable[[], object]]] = {}

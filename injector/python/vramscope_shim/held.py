@@ -6,9 +6,9 @@
     both  labels of parameters, buffers, gradients and optimizer state, as in a step
 
 On the CPU, blocks that only C++ code knows are missing. Blocks without a name from here are "before attach". Nothing is unpacked, computed, changed
-or kept: a saved tensor behind an unpack hook (checkpoint, offloading) is left alone.
+or kept: a saved tensor with an unpack hook (checkpoint, offloading) is left alone.
 
-Only this thread runs Python meanwhile: a tensor that C++ code releases must not have a reference of ours (living.py)."""
+No other thread runs Python meanwhile: a tensor that C++ code releases must not have a reference of ours (living.py)."""
 
 import gc
 import sys

@@ -2,7 +2,7 @@
 """Where a tensor's bytes are: base address and size of its storage, read without touching the tensor.
 
 Three ways to read look alike but differ:
-  untyped_storage().data_ptr()   asks for a writable pointer: copies a copy-on-write storage (measured: 2.6, 2.15)
+  untyped_storage().data_ptr()   requests a writable pointer: copies a copy-on-write storage (measured: 2.6, 2.15)
   torch._C._data_address(t)      a const read of the storage's base; does not copy. Since 2.3
   raw memory                     TensorImpl + st -> StorageImpl + dp, + sz; the offsets are found by comparing
                                  with a tensor of ours
@@ -98,7 +98,7 @@ def _read_writable(tensor: Any) -> Place:
 
 
 def _raw_reader(torch: Any) -> Callable[[Any], Place]:
-    """Finds the layout of tensors in memory. Raises LookupError if it is not one that we know how to find."""
+    """Finds the layout of tensors in memory. Raises LookupError if it cannot be found."""
     # The probes use memory of Python objects, so that torch allocates nothing. There are two of different sizes: a stray value might fit one.
     buffers = [bytearray(2040), bytearray(4088)]
     probes = [torch.frombuffer(buffer, dtype=torch.uint8) for buffer in buffers]

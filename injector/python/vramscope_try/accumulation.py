@@ -7,7 +7,7 @@ steps that it requests from an optimizer only the last is taken.
     clip_grad_norm_()                                   only before a step that will be taken
     loss.backward()                                     begins with a gradient of 1/K instead of 1
 
-In a program without a DataLoader we cannot know which batch belongs to which step: it is left as it is."""
+A program without a DataLoader is left as it is, because we cannot know which batch belongs to which step."""
 
 import functools
 import importlib
@@ -33,7 +33,7 @@ class Accumulation:
         self._notes = notes
         self._steps = Steps.of(torch)
         self._works: Optional[bool] = None  # not known before the first backward pass
-        self._asked: Dict[int, int] = {}  # by id of the optimizer: how often it was asked for a step
+        self._asked: Dict[int, int] = {}  # by id of the optimizer: how many steps were requested from it
 
     def install(self) -> None:
         torch = self._torch

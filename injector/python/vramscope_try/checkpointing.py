@@ -103,7 +103,7 @@ def _checkpointed(function: Callable[..., Any], args: Tuple[Any, ...], named: Di
 
 
 def _leave_out_cache(module: Any) -> None:
-    """As in gradient_checkpointing_enable(): a layer that adds to a cache of keys and values must not do so twice."""
+    """Turns the cache of keys and values off, as gradient_checkpointing_enable() does: a recomputed layer must not add to it twice."""
     if hasattr(module, "gradient_checkpointing_enable") and getattr(getattr(module, "config", None), "use_cache", False):
         module.config.use_cache = False
 

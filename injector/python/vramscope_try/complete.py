@@ -115,7 +115,7 @@ class Complete:
 
 
 def _parameters_in(entries: Iterable[Any]) -> Iterable[Any]:
-    """From an optimizer's argument: parameters, (name, parameter), or groups of either."""
+    """The parameters in an optimizer's argument, which has parameters, (name, parameter), or groups of either."""
     for entry in entries:
         if isinstance(entry, dict):
             several = entry["params"] = entry["params"] if hasattr(entry["params"], "shape") else list(entry["params"])

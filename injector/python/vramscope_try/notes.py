@@ -48,7 +48,7 @@ class Notes:
                 json.dump(self._facts, file)
             os.replace(path + ".new", path)
         except OSError:
-            pass  # the answer then says that nothing was seen to be applied
+            pass  # then `vramscope try` reports that no change was seen to be applied
 
 
 def place(frame: Any) -> str:

@@ -42,7 +42,7 @@ class Replacement:
         self._implementation = implementation
         self._notes = notes
         self._making = False
-        self._ready: Set[int] = set()  # made, and about to be initialized by Python once more
+        self._ready: Set[int] = set()  # ids of new optimizers, which Python is about to initialize a second time
 
     def install(self) -> None:
         self._base.__new__ = guard.instead(HOOK, _new_object, self._new)

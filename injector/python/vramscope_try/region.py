@@ -74,7 +74,7 @@ class Region:
             region.__exit__(None, None, None)
 
     def _enter_again(self) -> None:
-        """After torch.autograd.grad(create_graph=True): computations on its result are part of the loss."""
+        """Called after torch.autograd.grad(create_graph=True): computations on its result are part of the loss."""
         if self._is_over or not getattr(self._thread, "used", False) or getattr(self._thread, "open", None) is not None:
             return
         region = self._again()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Integers that know which shape they were read from.
+"""Integers that keep the shape and dimension from which they were read.
 
     b, t = x.shape         Size(8) from (read 0, dimension 0), Size(128) from (read 0, dimension 1)
     x.view(b * t, -1)      Size(1024) from ("*", read 0 dimension 0, read 0 dimension 1)

@@ -23,7 +23,7 @@ from .values import Unnotable, Values, tensors_in
 
 MAX_INSTRUCTIONS = 100000
 KERNELS = {"FLASH_ATTENTION": "_get_flash_sdp_enabled", "EFFICIENT_ATTENTION": "_get_mem_efficient_sdp_enabled", "MATH": "_get_math_sdp_enabled",
-           "CUDNN_ATTENTION": "_get_cudnn_sdp_enabled"}  # of scaled_dot_product_attention; all are on unless the program says otherwise
+           "CUDNN_ATTENTION": "_get_cudnn_sdp_enabled"}  # of scaled_dot_product_attention; all are on unless the program turns some off
 RECENT = 6  # an argument's type may come from one of this many last reads, if none is in the same function
 
 
@@ -201,7 +201,7 @@ class Step:
     # --- properties of a tensor that the program may compute with
 
     def shape_of(self, tensor: Any, shape: Any) -> Any:
-        """`shape` with numbers that know their origin."""
+        """`shape` with numbers that keep their origin (sizes.py)."""
         known = self._shape_reads.get(id(tensor))
         if known is None or known[0]() is not tensor or known[2:] != (tuple(shape), len(self._bodies), id(self._bodies[-1])):
             read = self._reads
