@@ -69,7 +69,7 @@ PARAMETERS: List[Tuple[str, Dict[str, int]]] = [  # where callbacks.cc reads the
 
 
 def newest(headers: str, name: str) -> str:
-    """The struct that the release writes: the one with the highest number."""
+    """The newest version of a struct, which is the one that the release writes: the one with the highest number."""
     numbers = [int(number) for number in re.findall(rf"\}} {name}(\d+);", headers)]
     return f"{name}{max(numbers)}"
 

@@ -89,7 +89,7 @@ def tokens(text: str) -> List[Token]:
 
 
 def without_macro_calls(begun: List[Token]) -> List[Token]:
-    """From `TABLE_OF(ROWS) struct Row`: `struct Row`. A call that nothing follows, as in `TEST(a, b) {`, is kept."""
+    """`TABLE_OF(ROWS) struct Row` -> `struct Row`. A call that nothing follows, as in `TEST(a, b) {`, is kept."""
     words = [token.text for token in begun]
     if len(words) > 2 and words[1] == "(" and MACRO.match(words[0]):
         end = closing(words, 1) + 1

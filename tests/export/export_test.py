@@ -23,7 +23,7 @@ from recorded_run import SAMPLES, SOURCE, RecordingTest, python
 
 SNAPSHOTS = SOURCE.parent / "shared/data/snapshots"
 
-# Five steps, in the fourth of which a request fails that no GPU could serve.
+# Five steps. In the fourth step, a request fails that is too large for any GPU.
 FAILING = """
 import torch
 model = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 8)).cuda()

@@ -14,7 +14,7 @@ _COMPUTE = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": opera
 
 
 def find(name: str) -> Any:
-    """module:path"""
+    """Imports the object that is named `module:path`."""
     module, _, path = name.partition(":")
     found: Any = importlib.import_module(module)
     for key in path.split("."):

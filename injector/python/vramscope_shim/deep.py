@@ -44,7 +44,7 @@ class ModuleRanges:
         after = guard.hook(HOOK, self._after)
         try:
             self._handles.append(patches.register(self._torch, register_after, after, always_call=True))
-        except TypeError:  # before 2.1: a module that raises is closed with the one around it
+        except TypeError:  # before 2.1: the range of a module that raises ends with that of the module around it
             self._handles.append(patches.register(self._torch, register_after, after))
         if self._window == 1:
             native.coverage(HOOK, native.State.HOOKED)

@@ -122,7 +122,7 @@ class Scaling:
         scaler = self._pending
         if scaler is None or not _has_gradients(optimizer):
             return proceed(None)
-        if id(optimizer) in self._stepped:  # the step of the loop is over, and another optimizer did not step in it
+        if id(optimizer) in self._stepped:  # it steps again, so the step of the loop is over although another optimizer did not step in it
             self._update()
             self._pending = scaler  # it scaled the loss since then
         self._stepped.add(id(optimizer))
