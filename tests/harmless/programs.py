@@ -187,7 +187,7 @@ def standard_input() -> None:
 
 @program
 def what_a_program_sees() -> None:
-    """Prints what a program does with its environment, not the environment itself, which must differ."""
+    """Prints what a program can see of itself, except the environment, which must differ."""
     import subprocess
 
     print(sys.argv, os.getcwd(), sys.flags.isolated, sys.flags.no_site, sys.flags.ignore_environment)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Numbers the program's tensors, and finds out when the program drops each.
 
-For most tensors a weak reference shows it. Not for a tensor that autograd saves: PyTorch keeps its Python object alive as long as the tensor. Then
-the reference counts show it:
+For most tensors a weak reference shows it, but not for a tensor that autograd saves: PyTorch keeps its Python object alive as long as the tensor.
+For these, the reference counts show it:
 
                             references to the Python object    references to the tensor in C++
     program alone           1                                  1 (of the Python object)

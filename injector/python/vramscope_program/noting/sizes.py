@@ -17,7 +17,7 @@ _open = False  # forms are only kept while a step is noted
 def keep_forms(wanted: bool) -> None:
     global _open
     _open = wanted
-    # einops caches shapes by the shape of its input: here plain integers of the steps before; forms of this step must not stay for those after.
+    # einops caches shapes by the shape of its input. This step must not get the plain integers of earlier steps, nor later steps the forms of this one.
     cache: Any = getattr(sys.modules.get("einops.einops"), "_reconstruct_from_shape", None)
     if hasattr(cache, "cache_clear"):
         cache.cache_clear()
