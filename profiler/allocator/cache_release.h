@@ -12,14 +12,15 @@ namespace vramscope::allocator {
 // is met. Requires a memory limit.
 void CollectGarbage(Heap& heap);
 
-// Gives back oversize blocks of the request's stream: one that is large enough, or else the largest ones
-// until their sum is large enough. Returns true if it is. Blocks that do not suffice are given back all the
-// same.
+// Gives back one oversize block of the request's stream that is large enough. If there is none, gives back
+// the largest oversize blocks until their sum is large enough. Returns false if all of them together are too
+// small; they are given back even then.
 bool ReleaseAvailable(Heap& heap, const Heap::Request& request);
 
-// For the default pool: waits for all pending frees, then gives back its cached segments and those of private
-// pools that have ended. During a capture: only the latter, without a wait. For another pool: completes its
-// pending frees and gives back its cached segments, if the pool has ended.
+// For the default pool: waits for all pending frees, then gives back the cached segments of the default pool
+// and of private pools that have ended. During a capture: gives back only the segments of ended private
+// pools, without a wait. For another pool that has ended: completes its pending frees and gives back its
+// cached segments.
 void ReleaseCached(Heap& heap, ExpandableSegments& expandable, PoolIndex pool);
 
 }  // namespace vramscope::allocator

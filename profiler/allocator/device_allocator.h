@@ -60,8 +60,8 @@ class DeviceAllocator {
   // Frees the allocated block at `address`. Returns false and does nothing if there is none.
   bool Free(uint64_t address);
   // Like Free, for a block that another stream may still use. The block becomes free in CompleteFree, or when
-  // a failing request or EmptyCache waits for all streams. (Before this call, record_stream has no effect on
-  // the allocator.)
+  // a failing request or EmptyCache waits for all streams. (record_stream itself has no effect on the
+  // allocator; only this later free has.)
   bool FreeLater(uint64_t address);
   bool CompleteFree(uint64_t address);
   // torch.cuda.empty_cache(). With a pool: gives back that pool's cache, as the end of a torch.cuda.MemPool

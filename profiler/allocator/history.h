@@ -49,12 +49,12 @@ enum class Action : uint8_t {
   kAlloc,          // bytes = as requested, not rounded
   kFreeRequested,  // bytes = the same number as at its alloc
   kFreeCompleted,  // bytes = the same number as at its alloc
-  kSegmentAlloc,   // bytes = of the segment: cudaMalloc
-  kSegmentFree,    // bytes = of the segment: cudaFree
-  kSegmentMap,     // bytes = mapped, expandable segments only
-  kSegmentUnmap,   // bytes = unmapped, expandable segments only
+  kSegmentAlloc,   // cudaMalloc; bytes = size of the segment
+  kSegmentFree,    // cudaFree; bytes = size of the segment
+  kSegmentMap,     // expandable segments only; bytes = newly mapped
+  kSegmentUnmap,   // expandable segments only; bytes = unmapped
   kSnapshot,       // bytes = active bytes; address unused
-  kOutOfMemory,    // bytes = rounded; address = bytes that the driver reported as free
+  kOutOfMemory,    // bytes = the rounded request; address = bytes that the driver reported as free
 };
 
 struct Event {
@@ -78,7 +78,7 @@ enum class BlockUse : uint8_t {
 
 struct BlockState {
   uint64_t address = 0;
-  uint64_t bytes = 0;            // of the block: rounded, with its slack
+  uint64_t bytes = 0;            // size of the block: rounded, with its slack
   uint64_t requested_bytes = 0;  // requested by the program; 0 = unknown (before 2.0) or free
   BlockUse use = BlockUse::kFree;
 };
@@ -90,7 +90,7 @@ struct SegmentState {
   uint64_t bytes = 0;
   StreamIndex stream = 0;
   PoolIndex pool = kDefaultPool;
-  bool large = false;  // of the large pool: "segment_type"
+  bool large = false;  // true: belongs to the large pool ("segment_type")
   bool expandable = false;
   int64_t registration = -1;  // "registration_counter", 2.11 and later: the order of creation of segments
   std::vector<BlockState> blocks;
@@ -103,8 +103,8 @@ struct History {
   int device = 0;
   Model model = Model::kPyTorch;
   std::string torch_version;  // "2.6.0+cu124"; "" = unknown
-  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it, or those of bfc/bfc_replay.h;
-                              // "" = defaults or unknown
+  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it; for TensorFlow, the form of
+                              // bfc::WithSettings; "" = defaults or unknown
   uint64_t device_bytes = 0;  // memory of the device; 0 = unknown
 
   std::vector<uint64_t> streams{0};     // handles

@@ -7,10 +7,11 @@
 //   before    A, B             C is undone; B was freed, so it was there before
 //
 // Why: most snapshots begin in the middle of a run. If the history frees a block that it never allocated, the
-// block was there before. The same holds for a segment that the history never allocated, but that it frees or
-// that exists at the end. Only the slack of a freed block cannot be found in this way: a large block may keep
-// up to 1 MiB that is not split off. The first block placed after it shows where it ended. After the first
-// contradiction the state is a best guess: every block lies in a segment and no blocks overlap.
+// block was there before. The same holds for a segment that the history never allocated, if the history
+// frees it or the segment exists at the end. Only the slack of a freed block cannot be found in this way: a
+// large block may keep up to 1 MiB that is not split off. The freed block ended where the first later
+// allocation in the free space after it begins. After the first contradiction the state is a best guess:
+// every block lies in a segment and no blocks overlap.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,7 @@ struct Contradiction {
 };
 
 struct InitialState {
-  // In order of address; those of expandable segments are runs of mapped pages.
+  // In order of address. An expandable segment has one entry for each run of mapped pages.
   std::vector<SegmentState> segments;
   std::vector<ExpandableRange> ranges;  // the ranges that these runs lie in
   std::optional<Contradiction> contradiction;
@@ -42,7 +43,7 @@ struct InitialState {
 // segments. O(n log n).
 [[nodiscard]] InitialState InitialStateOf(const History& history, const Settings& settings,
                                           const Release& release, uint64_t device_bytes);
-// With the settings, release and device size of `model`.
+// The same, with the settings, release and device size of `model`.
 [[nodiscard]] InitialState InitialStateOf(const History& history, const DeviceAllocator& model);
 
 // Puts the state into an empty model.

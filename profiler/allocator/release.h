@@ -13,8 +13,8 @@
 
 namespace vramscope::allocator {
 
-// The first bucket that a `>` entry of roundup_power2_divisions fills. Up to 2.8 it overwrites the bucket of
-// the key before it.
+// The first bucket that a `>` entry of roundup_power2_divisions fills. In releases up to 2.8, the entry
+// overwrites the bucket of the key before it.
 enum class OpenEndedRounding : uint8_t { kOverwritesLastKey, kAfterLastKey };
 
 struct Release {

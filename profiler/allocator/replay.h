@@ -6,9 +6,10 @@
 // a segment is allocated or given back, and when memory runs out. These decisions are compared one by one, in
 // order. The driver of a replay answers as the recorded driver did.
 //
-// Some questions the record leaves open. Did the program empty the cache, or did a failing request? Which
-// frees completed before a request searched, and which while it waited, including the free requested directly
-// before it? Replay tries the possible answers. One that gives exactly the recorded events is enough.
+// The record leaves some questions open. Did the program empty the cache, or did a failing request do it?
+// Which frees completed before a request searched for a block, and which completed while the request waited?
+// (This is open even for a free that was requested directly before.) Replay tries the possible answers and
+// keeps the first one that gives exactly the recorded events.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ struct Divergence {
 
 struct PeakUse {
   uint64_t allocated_bytes = 0;
-  uint64_t reserved_bytes = 0;  // highest of the run; may be at another event
+  uint64_t reserved_bytes = 0;  // highest of the run; may be reached at another event than `event`
   uint64_t event = 0;           // the event that reached allocated_bytes
   uint64_t reserved_then = 0;   // reserved after that event
 
@@ -64,7 +65,9 @@ struct ReplayResult {
   bool final_state_exact = false;
   std::string final_state_difference;  // the first difference
   Statistics statistics;
-  std::string_view release;  // the record's own release, or the newest that explains a record without one
+  // The release that the record names. If it names none: the newest release that explains the record, or the
+  // release that explains most of it.
+  std::string_view release;
   std::vector<std::string> notes;
 
   [[nodiscard]] bool exact() const {
@@ -74,8 +77,8 @@ struct ReplayResult {
 
 // Block sizes computed by the model. A history does not record the sizes of blocks that were freed.
 struct BlockSizes {
-  std::vector<uint64_t> by_event;     // by index into History::events: size of an allocation's block; 0 =
-                                      // another event, or after the first divergence
+  std::vector<uint64_t> by_event;     // by index into History::events: the block size of an allocation; 0
+                                      // for other events and after the first divergence
   std::vector<SegmentState> initial;  // before the first event
 };
 

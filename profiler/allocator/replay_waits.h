@@ -19,8 +19,9 @@
 
 namespace vramscope::allocator {
 
-// The index of the first of the completions directly before the first divergence; mapped pages between them
-// and the divergence are skipped. Empty if there are no completions, or if the record contradicts itself.
+// Looks at the frees that completed directly before the first divergence, and returns the index of the first
+// of these completions. Page mappings between them and the divergence are skipped. Empty if there are no
+// completions, or if the record contradicts itself.
 std::optional<size_t> CompletionsBefore(const std::vector<Event>& events, const ReplayResult& result);
 
 }  // namespace vramscope::allocator

@@ -39,7 +39,7 @@ struct RerunResult {
   uint64_t failed_requests = 0;           // they get no block
   std::optional<uint64_t> first_failure;  // event whose request ran out of memory
   PeakUse peak;                           // of the whole re-run, also after first_failure
-  uint64_t driver_free = 0;               // at the end, within the capacity
+  uint64_t driver_free = 0;               // bytes of the capacity that are free at the end
   Statistics statistics;
   std::string_view release;
   std::vector<std::string> notes;

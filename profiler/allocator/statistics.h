@@ -24,14 +24,14 @@ struct Counter {
 // Statistics of all pools, or of the small or large ones.
 struct PoolStatistics {
   Counter allocated_bytes;  // allocated blocks, with rounding and slack; falls when a free is requested
-  Counter active_bytes;     // plus blocks that another stream may still use; falls when the free completes
+  Counter active_bytes;     // also blocks that another stream may still use; falls when the free completes
   Counter requested_bytes;  // requested by the program, for active blocks
   Counter reserved_bytes;   // segments and mapped pages
   Counter inactive_split_bytes;  // free blocks with a neighbor, expandable memory excluded
   Counter allocation;            // number of blocks; the counters below also count items
   Counter active;
   Counter inactive_split;
-  Counter segment;  // of cudaMalloc
+  Counter segment;  // segments of cudaMalloc
 
   void ResetPeaks() {
     for (Counter* counter : {&allocated_bytes, &active_bytes, &requested_bytes, &reserved_bytes,
@@ -48,7 +48,7 @@ struct Statistics {
   Counter oversize_segments;
   uint64_t num_alloc_retries = 0;  // retries after the cache was given back to the driver
   uint64_t num_ooms = 0;
-  uint64_t num_oom_rejections = 0;  // by throw_on_cudamalloc_oom
+  uint64_t num_oom_rejections = 0;  // requests that throw_on_cudamalloc_oom rejected
   uint64_t num_sync_all_streams = 0;
   uint64_t num_device_alloc = 0;  // cudaMalloc and mapped ranges
   uint64_t num_device_free = 0;

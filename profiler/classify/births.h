@@ -21,7 +21,7 @@ struct Birth {
   // labels, which are better evidence.
   model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
-  bool kept = false;         // allocated between two steps, and kept for good
+  bool kept = false;         // allocated between two steps, and kept (kept.h)
   bool weight_copy = false;  // part of a copy of all weights, allocated between two steps
   // The block existed before the recorder attached to the process: its allocation was not seen.
   bool held = false;

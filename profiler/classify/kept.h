@@ -11,8 +11,8 @@
 //
 // Blocks of the same size and stack are compared across steps. At least two steps must keep such a block, and
 // at least as many steps must keep it as free it. One step proves nothing: the last batch of a loop may be
-// alive only because no garbage collection has run. No step follows the last one, so its blocks count as kept
-// if two or more earlier steps kept such a block and none freed it.
+// alive only because no garbage collection has run. No step follows the last one, so a block of the last step
+// counts as kept if two or more earlier steps kept such a block and none freed it.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class Kept {
   };
   struct Seen {
     Steps kept;   // steps with a block that was alive one full step later
-    Steps freed;  // steps with a block that was freed before
+    Steps freed;  // steps with a block that was freed earlier
   };
   [[nodiscard]] Key KeyOf(const model::Block& block) const;
 

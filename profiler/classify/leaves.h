@@ -12,8 +12,9 @@
 // one step is not a parameter, however long it lives. For example, an input whose gradient is differentiated
 // again is kept alive by its graph.
 //
-// Other leaves live long but never get a gradient, although every parameter does. An example is the static
-// input of a graphed layer (torch.cuda.make_graphed_callables): torch.autograd.grad returns its gradient.
+// For other long-lived leaves no gradient is ever accumulated, unlike for parameters. An example is the
+// static input of a graphed layer (torch.cuda.make_graphed_callables): torch.autograd.grad returns its
+// gradient instead of accumulating it.
 //
 // A leaf named by a module or an optimizer is a parameter, even if its memory is freed early. So is a
 // gathered copy of such a leaf: FSDP gathers the weights into a new block in every forward.

@@ -45,7 +45,8 @@ class Names {
 // The module that a name belongs to: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight";
 // "" for a name at the top of the model.
 [[nodiscard]] std::string_view ModuleOfName(std::string_view name);
-// The parameter that a name refers to: "layers.0.weight" for both.
+// The parameter that a name refers to: "layers.0.weight" for "layers.0.weight" and for "exp_avg of
+// layers.0.weight".
 [[nodiscard]] std::string_view ParameterOfName(std::string_view name);
 
 }  // namespace vramscope::classify

@@ -33,7 +33,7 @@ class Origins {
   [[nodiscard]] Origin Of(model::BlockId block);
 
  private:
-  // The blocks that one process allocated on one device kind in one step, in order.
+  // The blocks that one process allocated on one device in one step, in order.
   using StepBlocks = std::vector<model::BlockId>;
   struct Key {
     model::ProcessIndex process = 0;

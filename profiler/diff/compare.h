@@ -74,7 +74,7 @@ struct Cause {
 struct Diff {
   Row peak;                      // allocated bytes
   std::vector<Row> categories;   // largest change first; without categories that are 0 on both sides
-  std::vector<OwnerRow> owners;  // by kind, largest change first; without equal rows
+  std::vector<OwnerRow> owners;  // by kind, largest change first; without unchanged rows
   std::vector<StepRow> steps;    // steps that both runs have finished
   uint32_t steps_before = 0;
   uint32_t steps_after = 0;

@@ -32,10 +32,10 @@ struct Facts {
   std::set<std::string> autocast;              // types of autocast regions: "bfloat16"
   bool checkpoints = false;                    // torch.utils.checkpoint ran
   std::map<std::string, uint64_t> parameters;  // name -> bytes
-  // Bytes in these categories when the first backward of the step begins.
+  // Bytes of inputs and of activations when the first backward pass of a step begins; by step number.
   std::map<uint32_t, uint64_t> input_of_step;
   std::map<uint32_t, uint64_t> activation_of_step;
-  uint64_t state_bytes = 0;  // the most bytes of optimizer state at one of these moments
+  uint64_t state_bytes = 0;  // the most bytes of optimizer state when a first backward pass begins
   // Peaks of the process's host memory, 0 = not sampled. Pinned memory is separate, because the kernel does
   // not count it as resident with every driver.
   uint64_t host_bytes = 0;

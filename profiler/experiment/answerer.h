@@ -42,7 +42,7 @@ enum class WhoAnswers { kAuto, kRerun, kTransform };
 
 struct AnswerOptions {
   WhoAnswers by = WhoAnswers::kAuto;
-  bool everything = false;  // re-run everything that PyTorch can do, not only what it alone can answer
+  bool everything = false;  // re-run every change that PyTorch can make, not only the necessary ones
   std::string gpu;          // "" = the trace's GPU
   std::chrono::seconds limit{300};
   bool quiet = false;  // no messages about re-runs
@@ -69,8 +69,8 @@ class WhatifAnswerer {
 
   Result<WhatifCase> Transform(const WhatifQuestion& question);
   Result<WhatifCase> Rerun(const WhatifQuestion& question, const Question& parts);
-  // The change with the cost and the lines that a transformation computes; a re-run has only the lines.
-  // nullopt if a transformation cannot make the change.
+  // The change as a transformation computes it, with its cost and the lines of code. A re-run computes only
+  // the lines. nullopt if a transformation cannot make the change.
   std::optional<whatif::Applied> AsTransformed(const whatif::Asked& asked);
   // Which part is re-run, and which is transformed.
   [[nodiscard]] Question PartsOf(const WhatifQuestion& question) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The savings of re-runs that were kept with a trace, for reports.
+// The savings that a report lists: those of the re-runs that are stored with the trace.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace vramscope::experiment {
 
-// Uses re-runs on the recorded GPU; if that was a real GPU, re-runs on the GPU of the first kept re-run. The
-// usual variants come first, at most eight: each takes some tens of milliseconds to read. `path`: of the
-// trace.
+// All savings are for one GPU: the recorded GPU if it was simulated and has kept re-runs, otherwise the GPU
+// of the first kept re-run. Returns at most eight, with the usual variants first, because each takes some
+// tens of milliseconds to read. `path` is the path of the trace.
 [[nodiscard]] std::vector<report::Saving> KeptSavings(const model::Source& source, const std::string& path,
                                                       const whatif::Baseline& recorded);
 

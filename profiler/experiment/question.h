@@ -38,8 +38,8 @@ struct Place {
 // The environment of a recording; without a GPU if it was a real one.
 [[nodiscard]] Place RecordedPlace(const trace::Metadata& metadata);
 
-// The key of a variant. It does not depend on the order of the changes. "amp=bf16 batch=2x @ gpu=rtx-4090
-// world=1".
+// The key of a variant: "amp=bf16 batch=2x @ gpu=rtx-4090 world=1". It does not depend on the order of the
+// changes.
 [[nodiscard]] std::string VariantKey(std::vector<whatif::Asked> rerun, const Place& place);
 
 // The inverse of VariantKey. Returns nothing for a key that VariantKey cannot produce: the text is untrusted.

@@ -21,8 +21,8 @@ struct RecordedStep {
   whatif::Baseline baseline;
 };
 
-// Returned by pointer because its parts refer to each other. `path` is for messages. A run that can be read but
-// has no step to predict from is an error of the kind "cannot judge".
+// Returned by pointer because its parts refer to each other. `path` is for messages. If the run can be read
+// but has no step to predict from, the error is of the kind "cannot judge".
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request);
 

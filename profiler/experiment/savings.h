@@ -15,8 +15,8 @@ namespace vramscope::experiment {
 
 // Nothing if the run lacks what predictions need: a GPU, a deep step, settings that can be modeled. For steps
 // with very many blocks, fewer changes are predicted, so that a report takes at most some 0.3 s longer than
-// reading the trace up to that step. `path`: of the trace, whose kept re-runs are included; "" = none are
-// looked for.
+// reading the trace up to that step. `path`: of the trace; its kept re-runs are included. "" = without
+// re-runs.
 [[nodiscard]] std::optional<report::Savings> FindSavings(const classify::Analysis& analysis,
                                                          model::DeviceIndex device, const std::string& path);
 

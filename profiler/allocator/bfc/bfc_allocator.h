@@ -54,7 +54,7 @@ struct Options {
   bool allow_growth = true;
   // TF_ENABLE_GPU_GARBAGE_COLLECTION: before a request fails, regions without a used chunk are given back.
   bool garbage_collection = false;
-  // A share of the limit: one chunk may waste at most this much. 0 = 128 MiB.
+  // The most that one chunk may waste, as a share of the limit. 0 = 128 MiB, whatever the limit.
   double fragmentation_fraction = 0;
 };
 
@@ -101,8 +101,8 @@ class BfcAllocator {
 
   static constexpr uint64_t kGranule = 256;
   static constexpr uint64_t Rounded(uint64_t bytes) { return (bytes + kGranule - 1) / kGranule * kGranule; }
-  // True if a free chunk is split for a request; `rounded_bytes` <= `chunk_bytes`.
   static constexpr uint64_t kMostWaste = uint64_t{128} << 20;
+  // True if a free chunk is split for a request; `rounded_bytes` <= `chunk_bytes`.
   static constexpr bool IsSplit(uint64_t chunk_bytes, uint64_t rounded_bytes,
                                 uint64_t most_waste = kMostWaste) {
     return chunk_bytes >= rounded_bytes * 2 || chunk_bytes - rounded_bytes >= most_waste;

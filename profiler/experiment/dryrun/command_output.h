@@ -8,8 +8,8 @@ namespace vramscope::experiment {
 
 enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 
-// Redirects standard output while it lives; with a file, also standard error. It affects the whole process:
-// not thread-safe.
+// While the object lives, standard output is redirected; with kToFile, standard error too. This affects the
+// whole process: not thread-safe.
 class Redirected {
  public:
   Redirected(CommandOutput output, const std::string& file);

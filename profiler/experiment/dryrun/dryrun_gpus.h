@@ -49,7 +49,7 @@ struct MeasuredRun {
 enum class AnsweredBy {
   kRun,         // from a run on that GPU
   kReplay,      // from a replay of the history through the allocator model at that capacity
-  kConclusion,  // from the peaks: far enough from the limit
+  kConclusion,  // from the peaks, which are far enough from the limit
 };
 
 struct GpuRow {

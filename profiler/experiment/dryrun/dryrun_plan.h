@@ -50,14 +50,14 @@ struct DryrunPlan {
   bool keep_init = false;
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
-  uint64_t shuffles = 0;        // orders of the data to try, the program's own first; 0 = not requested
+  uint64_t shuffles = 0;        // number of data orders to try, the program's own first; 0 = not requested
   std::optional<double> masks;  // --masks; nullopt = both bounds, if it matters
   std::optional<bool> balanced_routing;  // --routing; nullopt = balanced, if it matters
   std::string output;                    // path of the trace; empty = not kept
   std::string depth;                     // empty = the recorder's default
-  std::string stacks;                    // the same
+  std::string stacks;                    // empty = the recorder's default
   bool embed_source = false;
-  std::string deep_steps;                          // the same
+  std::string deep_steps;                          // empty = the recorder's default
   bool program = false;                            // record a step so that it can be run again
   VariantRuns variants = VariantRuns::kNone;       // run that step again with the usual changes
   std::map<std::string, std::string> environment;  // additional variables for the command

@@ -48,7 +48,7 @@ struct OtherBound {
 
 // The settings of one run of a command.
 struct RunVariant {
-  uint64_t order = 0;                    // of the data; 0 = the program's own, others are other shuffles
+  uint64_t order = 0;                    // order of the data: 0 = the program's own, above = other shuffles
   std::optional<AssumedValues> assumed;  // nullopt: values that no kernel computes are 0
   bool keeps_trace = true;               // at the path in the plan
 };
@@ -57,7 +57,7 @@ struct DryrunResult {
   collector::SimulatedDevice device;
   std::string trace;
   int wait_status = 0;           // of the command
-  uint64_t job_processes = 0;    // processes of the JAX job of which it ran as one; otherwise 0
+  uint64_t job_processes = 0;    // size of the JAX job in which this was one process; otherwise 0
   bool used_device = false;      // false: everything below is unknown
   bool fits = true;              // no device was full when the run ended, complete or not
   uint64_t shortfall_bytes = 0;  // lower bound of the missing bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a program fits on each model of GPU, for `vramscope dryrun --gpu all`, with as few runs as possible. If
-// the program's memory use depends on the kind of GPU, it runs on the largest GPU of each kind; otherwise
-// only on the largest of all. Models that are too close to their limit get their own run.
+// Finds out on which GPU models a program fits, with as few runs as possible, for `vramscope dryrun --gpu
+// all`. If the program's memory use depends on the kind of GPU, the program runs on the largest GPU of each
+// kind; otherwise only on the largest of all. Models that are too close to their limit get their own run.
 #pragma once
 
 #include <deque>

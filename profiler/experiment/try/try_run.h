@@ -49,8 +49,8 @@ class TryRunner {
  public:
   explicit TryRunner(const TryPlan& plan) : plan_(plan) {}
 
-  // Runs the unchanged command, or reads the trace of --before. Afterwards its output is in `log`. It is
-  // recorded deeply, so that the change can be predicted from it.
+  // Runs the unchanged command, or reads the trace of --before. Afterwards the command's output is in `log`.
+  // The run is recorded deeply, so that the change can be predicted from it.
   Result<Measured> Before(std::string* log);
   // Runs with the change; `outcomes` gets one entry per lever, in order.
   Result<Measured> After(CommandOutput output, std::vector<Outcome>* outcomes);
