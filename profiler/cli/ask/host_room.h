@@ -2,7 +2,8 @@
 // How many runs of a user's program the memory of this machine can hold at a time.
 //
 // Why: tensors on a simulated GPU take no memory, but the program still holds its data and PyTorch itself. On
-// a machine with many cores, one run per core may need more memory than it has. Then the kernel kills some.
+// a machine with many cores, one run per core may need more memory than the machine has. Then the kernel
+// kills some of the runs.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // layouts of a job fit? Each is a dry run of the same command with other flag values. Several run at a time.
 //
 //   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... while the product of these sizes divides the ranks
-//   --vary tp=--tp:2,8       these values, in all combinations with others
+//   --vary tp=--tp:2,8       these values, combined with all values of the other dimensions
 //   --vary tp=model.tp=      one word: model.tp=2
 #pragma once
 

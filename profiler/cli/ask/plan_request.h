@@ -14,7 +14,7 @@ namespace vramscope::cli {
 
 struct PlanRequest {
   std::string path;
-  std::vector<std::string> command;            // to verify with; empty = the trace's, if run_recorded
+  std::vector<std::string> command;            // verifies plans; empty = the trace's command, if run_recorded
   uint64_t fit_bytes = 0;                      // memory of the device; 0 = not requested
   std::optional<collector::GpuModel> fit_gpu;  // if --fit names a model
   bool largest_batch = false;
@@ -22,7 +22,7 @@ struct PlanRequest {
   bool verify = false;
   bool rerun = true;  // verify each plan with the trace's program
   bool run_recorded = false;
-  std::string gpu;  // to verify on; empty = like the recorded one
+  std::string gpu;  // model to verify on; empty = a model like the recorded GPU
   std::vector<std::string> levers;
   size_t top = 0;
   std::vector<collector::GpuModel> gpus;  // the table; empty if not needed

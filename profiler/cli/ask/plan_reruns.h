@@ -29,7 +29,7 @@ class ProgramReruns final : public plan::Reruns {
   void Prepare(std::span<const plan::Changes> wanted) override;
   Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) override;
 
-  // Runs each of these in PyTorch, with all its changes.
+  // Runs the program in PyTorch once for each element of `wanted`, with all changes of that element.
   std::vector<Verified> Verify(std::span<const plan::Changes> wanted);
 
  private:

@@ -36,11 +36,11 @@ Result<Change> ChangeOf(const plan::Changes& changes);
 Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
                 const collector::GpuModel& gpu);
 
-// Measures each of these, together if that is faster.
+// Measures each plan; several at a time if that is faster.
 using Measure = std::function<std::vector<Verified>(std::span<const plan::Changes>)>;
 
-// The plans whose measured memory is within the limit of `question`, and those that cannot be measured, with
-// their bound. Also the plans that were refuted on the way.
+// `plans`: plans whose measured memory is within the limit. A plan that cannot be measured counts with its
+// predicted upper bound. `left_out`: plans that were refuted.
 struct VerifiedPlans {
   plan::Answer plans;
   std::map<std::string, Verified> verified;  // by plan::TextOf of the changes
@@ -50,8 +50,8 @@ struct VerifiedPlans {
 VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
                                 plan::Request question, const Measure& measure);
 
-// Splits a recorded command line into words, to be run. Fails if it may not be run (the error shows it), or
-// if its words cannot be separated.
+// Splits a recorded command line into words, to be run. Fails if `may_run` is false (the error then shows the
+// command line), or if the words cannot be separated.
 Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run);
 
 }  // namespace vramscope::cli

@@ -23,9 +23,9 @@ struct WhatifAnswer {
   std::string failed;  // report::HowItFailed()
   const whatif::Step* step = nullptr;
   const whatif::Baseline* baseline = nullptr;
-  std::vector<WhatifCase> cases;         // the first: the options given; more for a sweep or a comparison
+  std::vector<WhatifCase> cases;         // first the given options; then the rest of a sweep or comparison
   bool table = false;                    // true: a sweep or a comparison
-  std::optional<uint64_t> beside_bytes;  // used outside PyTorch's reserved memory; nothing: not recorded
+  std::optional<uint64_t> beside_bytes;  // used outside PyTorch's reserved memory; nullopt: not recorded
 };
 
 [[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The question that a PyTorch snapshot can answer: other allocator settings.
+// Answers the only what-if question that a PyTorch snapshot can answer: other allocator settings.
 //
 // Why only these: a snapshot has every request and every free, but not the operators that made them.
 #pragma once

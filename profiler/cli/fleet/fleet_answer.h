@@ -24,7 +24,7 @@ struct FleetRequest {
 Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal);
 
-// The program that does the same under MPI, next to this one.
+// The program that does the same under MPI. It is in the same folder as this program.
 inline constexpr char kFleetMpiProgram[] = "vramscope-fleet-mpi";
 
 }  // namespace vramscope::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single keys of the terminal, without Enter and without echo, until this object is destroyed.
+// Reads single keys from the terminal, without Enter and without echo, until this object is destroyed.
 #pragma once
 
 #include <termios.h>

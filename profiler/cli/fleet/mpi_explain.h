@@ -4,7 +4,7 @@
 //   process 0 has the summaries and asks     every other process waits in ServeProcessZero()
 //   an outlier goes to a process that sees   so that the traces of several outliers are read at a time
 //   its trace and the typical one
-//   nobody sees both                         both are sent to process 0, and removed when they are read
+//   nobody sees both                         both traces are sent to process 0, and removed after reading
 #pragma once
 
 #include <boost/mpi/communicator.hpp>
@@ -18,7 +18,7 @@ namespace vramscope::cli {
 // Waits until a message from process `from` has arrived; returns its kind. Sleeps between polls: MPI's own
 // wait is a busy loop, which would take a core from a process that still reads.
 int WaitForMessage(const boost::mpi::communicator& world, int from);
-inline constexpr int kSummaries = 6;  // kind of the message with the summaries that a process has read
+inline constexpr int kSummaries = 6;  // kind of message: the summaries that a process has read
 
 // For process 0. `seen`: files by process. `world` and `seen` must outlive the result.
 [[nodiscard]] fleet::Explainer SharedExplainer(const boost::mpi::communicator& world,

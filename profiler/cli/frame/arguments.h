@@ -37,9 +37,9 @@ struct Example {
 
 // The kinds of positional arguments.
 enum class VerbSubject {
-  kOther,          // the verb is not about a device of a process
-  kRun,            // one file; or several files or a folder: a job, of which the fullest rank is shown
-  kEveryRank,      // the same, but all ranks of a job are shown
+  kOther,          // the verb does not report on one device of one process
+  kRun,            // one file, or one rank (job_subject.h) of a job: several files or a folder
+  kEveryRank,      // one file, or all ranks of a job
   kRunAndCommand,  // one file or a folder; the words after it are a command
   kRunAndOutput,   // one file, and the file to write
   kTwoRuns,        // two files, each of which may end in "@rank:N"
@@ -51,7 +51,7 @@ struct VerbHelp {
   const char* usage;  // after "vramscope "
   std::vector<Example> examples;
   std::vector<Option> options;  // --color, --quiet and --help are added
-  // Unless it is kOther, --device, --process and --rank are added too (device_request.h).
+  // If not kOther, --device, --process and --rank are added too (device_request.h).
   VerbSubject subject = VerbSubject::kOther;
 };
 
@@ -74,7 +74,8 @@ class Arguments {
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
   [[nodiscard]] bool help_wanted() const { return Has("help"); }
 
-  // Copies with one change: the option has only this value; it was not given; the first positional is this.
+  // Copies with one change. With: `option` has only this value. Without: `option` was not given. WithFirst:
+  // the first positional argument is `positional`.
   [[nodiscard]] Arguments With(const std::string& option, const std::string& value) const;
   [[nodiscard]] Arguments Without(const std::string& option) const;
   [[nodiscard]] Arguments WithFirst(const std::string& positional) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device, --process and --rank, the options of all verbs about a device of a process (VerbHelp::subject),
-// and the words for the chosen device.
+// --device, --process and --rank: the options of every verb that reports on one device of one process
+// (VerbHelp::subject); and the text that names the chosen device.
 #pragma once
 
 #include "profiler/cli/frame/arguments.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the rank that a verb answers about if the user gives it several files, or a folder of files.
+// Finds the rank that a verb reports on if the user names several files, or a folder of files.
 //
-//   vramscope report job            the rank that ran out of memory first, else the fullest: as in one file
+//   vramscope report job            the fullest of the ranks that ran out of memory, else the fullest
 //   vramscope report job --rank 37  the file that has rank 37
 //   vramscope frag a.vms b.vms --rank all
 #pragma once
@@ -20,7 +20,7 @@ struct RankPlace {
   std::string file;
   std::optional<uint32_t> rank;  // nothing if no file of the job names it
   std::string device;
-  bool alone = true;  // the only rank in its file; else --rank or --device selects it
+  bool alone = true;  // no other rank in its file; if false, --rank or --device selects it
   std::string name;   // "rank 37 (pp 2, dp 5) on node-09"
 };
 
@@ -30,7 +30,7 @@ struct RankPlace {
 // All ranks of the job, by rank. For a file that cannot be read, one sentence is printed to stderr.
 struct JobRanks {
   std::vector<RankPlace> ranks;  // not empty
-  size_t worst = 0;              // out of memory first, else the fullest
+  size_t worst = 0;              // the fullest of the ranks that ran out of memory, else the fullest
 };
 [[nodiscard]] Result<JobRanks> FindJobRanks(const Arguments& arguments);
 

@@ -3,9 +3,9 @@
 //
 //   Reading run.vms  ████████▌             43 %  2.1 M events/s  3 s left
 //
-// It goes to standard error, so that output can be redirected. Not shown in pipes and files, on terminals
-// that cannot erase, and with --quiet. Whether a line is shown depends on the size of the work, not on the
-// time that it takes. So small files never show one, even on a slow machine.
+// It goes to standard error, so that output can be redirected. It is not shown if standard error is a pipe, a
+// file or a terminal that cannot erase, or with --quiet. Whether it is shown depends on the size of the work,
+// not on the time that it takes. So small files never show a line, even on a slow machine.
 #pragma once
 
 #include <chrono>
@@ -25,23 +25,23 @@ inline constexpr uint64_t kLongWork = 100'000;
 
 class ProgressLine {
  public:
-  // `size` of the work, in events.
+  // `size`: of the work, in events.
   ProgressLine(const Arguments& arguments, uint64_t size);
   ~ProgressLine() { Clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Shows the work `what`, of which `done` of `total` are done; `thing` is the unit ("events"). Redraws at
-  // most ten times a second. Cheap if nothing is shown.
+  // Shows that `done` of `total` units of the work `what` are done; `thing` is the unit ("events"). Redraws
+  // at most ten times a second. Cheap if nothing is shown.
   void Show(std::string_view what, std::string_view thing, uint64_t done, uint64_t total);
-  // For work without a known progress.
+  // For work whose progress is not known.
   void Show(std::string_view what);
   void Clear();
 
  private:
   void Draw(const std::string& text);
 
-  bool shown_ = false;  // whether it ever shows anything
+  bool shown_ = false;  // true if this line is ever shown
   bool drawn_ = false;
   Terminal terminal_;
   std::string what_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in a form that may be shown to others.
+// Recordings and snapshots, without the data that must not be shown to others.
 #pragma once
 
 #include <memory>

@@ -20,8 +20,9 @@ struct SubjectFile {
   std::unique_ptr<model::Run> run;
   std::unique_ptr<classify::Analysis> analysis;
   fragmentation::Subject subject;
-  // Failed requests on all devices that match the request: their number, and which one is examined (1-based,
-  // 0: none). On its own device it is number `failure_on_device`.
+  // `failures`: the number of out-of-memory failures on all devices that the options select. `failure`: the
+  // number of the examined failure among them, 1-based; 0: none. `failure_on_device`: its number among the
+  // failures of its own device.
   size_t failures = 0;
   size_t failure = 0;
   size_t failure_on_device = 0;

@@ -58,8 +58,8 @@ struct Terminal {
   // `text` in that color; unchanged if there is no color.
   [[nodiscard]] std::string Paint(std::string_view text, Ink ink) const;
 
-  // A bar of at most `cells` cells for part/whole (clamped to 0 ... 1; 0 for whole = 0). Not padded. Anything
-  // above 0 shows at least a sliver.
+  // A bar of at most `cells` cells for part/whole, which is clamped to 0 ... 1 and counts as 0 if `whole` is
+  // 0. Not padded. Anything above 0 shows at least a sliver.
   [[nodiscard]] std::string Bar(uint64_t part, uint64_t whole, int cells) const;
 };
 

@@ -30,7 +30,7 @@ struct RankRun {
   uint64_t rank = 0;
   fleet::RankSummary summary;
 };
-// Which rank to run next, given those that ran; nothing if every role has one. At most 64 in all.
+// The rank to run next, given those that ran. Nothing if a rank of every role has run, or after 64 runs.
 [[nodiscard]] std::optional<uint64_t> NextDistinct(uint64_t world, const std::vector<RankRun>& runs);
 
 Result<int> DryrunRanks(const experiment::DryrunPlan& plan, const std::string& simulated,

@@ -4,12 +4,12 @@
 //   run.vms                  the last part, with the end of the run
 //   run.part1.vms            the first part, with the deep steps
 //   run.part12.vms           --keep summary: a part with a step that differs from those before
-//   run.parts.vms.summary    the figures of all steps of all parts but the last
+//   run.parts.vms.summary    the figures of all steps before the last part
 //
 // `vramscope fleet` puts them together (profiler/fleet/parts.h).
 //
-// This happens during the run, because a long run does not fit on the disk. A thread of the recorder reads
-// each complete part, then removes the parts that are not kept.
+// Parts are removed during the run, because a long run does not fit on the disk. A thread of the recorder
+// reads each complete part, then removes the parts that are not kept.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +29,7 @@ namespace vramscope::cli {
 
 struct Keep {
   enum class What : uint8_t { kFull, kSummary, kRing } what = What::kFull;
-  uint64_t most_bytes = 0;  // on the disk, not counting a part that is not read yet
+  uint64_t most_bytes = 0;  // limit on the disk; a part that is not read yet does not count
   uint64_t part_bytes = 0;
 };
 // Reads --keep.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of all verbs that record a command.
+// Reads the options shared by all verbs that record a command.
 #pragma once
 
 #include <string>

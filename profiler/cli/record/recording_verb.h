@@ -11,7 +11,8 @@
 
 namespace vramscope::cli {
 
-// The process for a verb like attach or stop. `example`: a correct command, shown in the error.
+// The process that the user names for a verb such as attach or stop. `example`: a correct command, shown in
+// the error.
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
 // Number of bytes that are shown from the end of a failed command's output.

@@ -8,18 +8,19 @@
 
 namespace vramscope::cli {
 
-// False if VRAMSCOPE_VARIANTS=none: no re-runs in the background, for machines where no process may remain.
+// False if VRAMSCOPE_VARIANTS=none: no re-runs in the background. For machines where no process may outlive
+// the command.
 [[nodiscard]] bool MayWorkBehind();
 
 // Re-runs will use the Python that this command starts, unless VRAMSCOPE_PYTHON is set.
 void UsePythonOf(const std::vector<std::string>& command);
 
 // Starts `vramscope whatif PATH` with these changes at the lowest priority, and does not wait for it. The
-// results are kept in the trace. It writes to no terminal; if it fails, a later question runs again and
-// reports why.
+// results are kept in the trace. The started process writes to no terminal. If it fails, a later question
+// repeats the re-run and reports why.
 void MakeUsualVariantsBehind(const std::string& path);
 
-// Reports on stderr what it does, and what cannot be run.
+// Makes the usual variants and waits for them. Reports on stderr what it does, and what cannot be run.
 void MakeUsualVariantsNow(const std::string& path);
 
 }  // namespace vramscope::cli

@@ -14,7 +14,7 @@ namespace vramscope::cli {
 struct Checked {
   std::string path;
   std::string baseline;                 // path of the baseline; "" = none
-  std::vector<report::Answer> devices;  // those that were judged; first the one that a report would choose
+  std::vector<report::Answer> devices;  // the judged devices; first the one that a report would choose
   std::vector<check::Verdict> verdicts;
 };
 

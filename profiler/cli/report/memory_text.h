@@ -12,7 +12,8 @@ namespace vramscope::cli {
 
 inline constexpr int kWidestBar = 32;  // columns
 
-// Rows other than 0, largest first, unattributed last; user code by library below its row.
+// The rows that are not 0, largest first, `unattributed` last. The row for user code is followed by one row
+// for each library.
 [[nodiscard]] std::string DeviceMemoryTable(const report::DeviceMemory& memory, const Terminal& terminal);
 // "Device memory at the peak: 21.0 of 80.0 GiB in use"
 [[nodiscard]] std::string DeviceMemoryHeading(const report::DeviceMemory& memory, std::string_view when);

@@ -26,7 +26,8 @@ struct RemoteFile {
 [[nodiscard]] Result<RemoteFile> ParseRemote(std::string_view word);
 
 // Replaces every ssh:// word with the path of a copy, and runs `work` with these words in a child process.
-// While it runs, copies of traces grow with their originals. Returns its exit status and removes the copies.
+// While `work` runs, copies of traces grow with their originals. Returns the exit status of `work` and
+// removes the copies.
 [[nodiscard]] Result<int> WithRemoteFiles(std::vector<std::string> words,
                                           const std::function<int(const std::vector<std::string>&)>& work);
 

@@ -31,8 +31,8 @@ struct DeviceFacts {
 // Calls of the CUDA driver that allocate or free memory.
 struct DriverFacts {
   uint64_t calls = 0;
-  uint64_t failed = 0;                         // number of these that failed
-  uint64_t samples = 0;                        // of the used bytes that the driver reports
+  uint64_t failed = 0;                         // number of `calls` that failed
+  uint64_t samples = 0;                        // samples of the used bytes that the driver reports
   std::map<std::string, uint64_t> by_library;  // calls that allocated memory, by the caller's file name
 };
 
@@ -40,7 +40,7 @@ struct DriverFacts {
 struct NvtxFacts {
   uint64_t ranges = 0;
   std::map<std::string, uint64_t> by_name;       // "domain:message" -> ranges
-  std::map<std::string, uint64_t> memory_names;  // of heaps and regions -> how often set
+  std::map<std::string, uint64_t> memory_names;  // name of a heap or region -> how often set
 };
 
 struct TraceFacts {
@@ -54,8 +54,8 @@ struct TraceFacts {
   uint64_t first_time_ns = 0;  // of the events
   uint64_t last_time_ns = 0;
   uint64_t dropped_events = 0;  // dropped by the recorder, or produced after it had stopped
-  // Steps of the optimizer that steps least often, in the process with the most steps: a first guess without
-  // an analysis.
+  // The number of training steps, guessed without an analysis. For each process: the steps of its optimizer
+  // with the fewest steps. Of these figures: the highest.
   uint64_t steps = 0;
 };
 

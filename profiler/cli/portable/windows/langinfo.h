@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nl_langinfo() for Windows: always UTF-8, because main.cc sets the console to it.
+// nl_langinfo() for Windows: always UTF-8, because main.cc sets the console to UTF-8.
 #pragma once
 
 #define CODESET 0

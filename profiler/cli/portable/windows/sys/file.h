@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// flock() for Windows. Locks one byte after the end of any file, because nobody can read a locked byte there.
+// flock() for Windows. Windows lets nobody else read a locked byte, so this locks one byte far beyond the end
+// of the file.
 #pragma once
 
 #include <io.h>
