@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a black box writes: one each time its steps are wanted.
+// The files that a black box writes: one file each time its steps are wanted.
 //
 //   out of memory, an order, the command failed ──► run.vms, run-2.vms, ...
 //

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders to all black boxes of a job, passed through a file in the folder that its recorders write to.
 //
-//   recorder of rank 3 runs out of memory ──► job/.vramscope-orders: "dump 9f3a-4711-1 0 out of memory elsewhere in the job"
+//   rank 3 runs out of memory: its recorder appends a line to job/.vramscope-orders
+//     "dump 9f3a-4711-1 0 another rank of the job ran out of memory"
 //   the recorders of all other ranks look every half second, and write their last steps
 //
 // Why a file: it reaches every node that shares the folder, and needs no port and no daemon. Without a shared

@@ -24,7 +24,7 @@ struct HostFigures {
   uint64_t rss_peak = 0;    // highest resident size so far, as the kernel counted it
   uint64_t swap = 0;
   uint64_t pss = 0;       // resident, each page divided by the number of processes that map it; read rarely
-  uint64_t shm_used = 0;  // used by all processes in the /dev/shm that this one sees
+  uint64_t shm_used = 0;  // used by all processes in the /dev/shm that this process sees
   uint64_t shm_size = 0;
 };
 struct HostFigureName {

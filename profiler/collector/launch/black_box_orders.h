@@ -31,7 +31,7 @@ class BlackBoxOrders {
   TraceOutput& output_;
   BlackBoxFiles files_;
   std::optional<ControlSocket> control_;
-  // Not set in the current folder: unrelated programs may record there.
+  // Not set if the trace is in the current folder: unrelated programs may record there.
   std::optional<JobOrders> job_;
 };
 

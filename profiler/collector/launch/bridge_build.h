@@ -8,9 +8,9 @@
 //
 //   ${XDG_CACHE_HOME:-~/.cache}/vramscope/bridge/
 //       torch-2.15.0-<key>.so      key: bridge source, compiler, torch's headers and string ABI
-//       torch-2.15.0-<key>.log     the compiler's words when it failed: tried again after an hour
+//       torch-2.15.0-<key>.log     the compiler's messages if it failed; tried again after an hour
 //       torch-2.15.0-<key>.lock    held while compiling; others wait and find the result
-//       <hash>.answer              what was found out before (answer_cache.h)
+//       <hash>.answer              answers of earlier calls (answer_cache.h)
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct BridgeOptions {
   std::string source_root;      // holds injector/torch/bridge; empty: the one installed with this executable
   std::string cache_folder;     // empty: as above
   std::string prebuilt_folder;  // empty: the one installed with this executable
-  // Called before a wait of more than a moment ("Building the deep recorder for torch 2.15.0, once, about 10
-  // s."), and with the error sentence if the command does use torch.
+  // Called before a build ("Building the deep recorder for torch 2.15.0 once; this takes about 10 s."). Also
+  // called with the error sentence if the command uses torch but there is no bridge.
   std::function<void(const std::string& sentence)> progress;
 };
 

@@ -4,7 +4,7 @@
 //
 //   lib/vramscope/bridges/
 //       index.txt
-//           2.6.0 old 5a21c0de... torch-2.6.0-old.so    release, std::string ABI, SHA-256 of its layout headers
+//           2.6.0 old 5a21c0de... torch-2.6.0-old.so    release, string ABI, SHA-256 of its layout headers
 //           2.6.0 new 5a21c0de... torch-2.6.0-new.so
 //           2.7.1 new 88f0b3d1... torch-2.7.0-new.so    the same code as for 2.7.0
 //       torch-2.6.0-old.so ...

@@ -8,8 +8,8 @@
 //
 // When the command has ended, some of its processes may still run and record (a daemon, an orphaned
 // worker). They are drained for two more seconds. Then the trace is closed, and they continue unrecorded.
-// The metadata "recording.left_running" names them, so that a reader of the trace knows that it does not
-// cover what they allocate later.
+// The metadata "recording.left_running" names them, so that a reader knows that the trace does not cover what
+// they allocate later.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct RecordOptions {
   std::string bridge_missing;       // why `bridge` is empty, as one sentence for the trace's metadata
   std::string more_options;         // passed on unchanged as "key=value;key=value", for tests
   uint64_t max_bytes = 0;           // 0 = no limit
-  // If not 0: the last so many optimizer steps are kept in memory. They are written when the program runs out
+  // If not 0: this many last optimizer steps are kept in memory. They are written when the program runs out
   // of memory, when the command fails, and on request (control_socket.h); otherwise nothing is written.
   uint32_t black_box_steps = 0;
   // If not 0: the trace is a series of files of about this size (trace_output.h). The file being
@@ -73,8 +73,8 @@ struct RecordOutcome {
   bool is_black_box = false;
   std::vector<std::string> black_boxes;  // all files that were written
   uint64_t events = 0;                   // in the trace
-  uint64_t processes = 0;                // number that recorded
-  uint64_t unrecorded_processes = 0;     // number that could not create rings
+  uint64_t processes = 0;                // number of processes that recorded
+  uint64_t unrecorded_processes = 0;     // number of processes that could not create rings
   uint64_t peak_bytes = 0;               // of the device with the highest peak
   uint64_t file_bytes = 0;
   uint64_t lost_events = 0;   // dropped by a target or not written

@@ -7,7 +7,7 @@
 //
 // Stacks are not inherited: a child defines its own.
 //
-//   parent   1 2 3 4 5 │ 6 7 8          child (forked at │)   ids 1 to 5 are the parent's, its own begin at 6
+//   parent   1 2 3 4 5 │ 6 7 8      child (forked at │)   ids 1 to 5 are the parent's, from 6 on its own
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ class IdMap {
   // The longest chain of forks that is followed.
   static constexpr int kMaxGenerations = 4096;
 
-  TraceOutput& output_;  // and not its writer, which changes from part to part
+  TraceOutput& output_;  // not its writer: that changes from part to part
   std::shared_ptr<const IdMap> parent_;
   uint32_t first_own_string_;
   Table strings_;

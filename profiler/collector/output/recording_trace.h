@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace file of a recording, of a command or of a running process: its path, its metadata, and how it is
-// closed.
+// The trace file of a recording: its path, its metadata, and how it is closed. The same for a command that is
+// started and for a process that is already running.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace vramscope::collector {
 
 struct RecordingTrace {
   std::string path;                 // empty: a black box, which gets its name when it is written
-  std::optional<TraceClaim> claim;  // of that file
+  std::optional<TraceClaim> claim;  // of `path`
   ClockAnchor start;                // time 0 of the trace
   std::unique_ptr<TraceOutput> output;
 

@@ -7,9 +7,12 @@
 // Where it lies, and how much space it may take: the rings must never take what the recorded program needs.
 // Docker gives a container 64 MiB of /dev/shm, and DataLoader workers need all of it.
 //
-//   1. /dev/shm, if both 1/32 of its size and 1/8 of its free space are at least 64 MiB; rings get the smaller
-//   2. TMPDIR or /tmp, by the same rule; there the rings lie in the page cache, which is written back at times
-//   3. the one with the most room: 1/16 of its size, or 1/8 of its free space if that is less; smaller rings
+//   1. /dev/shm, if both 1/32 of its size and 1/8 of its free space are at least 64 MiB. Rings may take the
+//      smaller of the two.
+//   2. TMPDIR, then /tmp, by the same rule. There the rings lie in the page cache, which is written back at
+//      times.
+//   3. Otherwise the folder with the most room, with smaller rings. They may take 1/16 of its size, or 1/8 of
+//      its free space if that is less.
 #pragma once
 
 #include <cstdint>

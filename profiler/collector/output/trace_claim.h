@@ -34,7 +34,7 @@ enum class OldTraces { kWriteOver, kLeave };
 class TraceClaim {
  public:
   // Takes the file `path`. If another recorder has it, or it exists and must be kept, takes the first free
-  // one of path-2, path-3, ... A stream (output_place.h) is used as it is, by every recorder.
+  // name among path-2, path-3, ... A stream (output_place.h) is used as it is, by every recorder.
   static Result<TraceClaim> Take(const std::string& path, OldTraces old_traces);
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -55,9 +55,9 @@ class TraceOutput {
   // with parts, each part has its own writer.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }
 
-  // An `event.time_ns` before that of the previous event is raised to it. A thread that was interrupted
-  // between reading the clock and publishing its record comes late, and records that depend on it come even
-  // later (see drain.h).
+  // If `event.time_ns` is before the time of the previous event, it is raised to that time. If a thread was
+  // interrupted between reading the clock and publishing its record, the record comes late, and records that
+  // depend on it come even later (see drain.h).
   void Add(const trace::Event& event);
   // Makes everything added so far readable in the file.
   void Flush();
@@ -91,9 +91,9 @@ class TraceOutput {
     uint64_t bytes = 0;
     NextSink next;
     BlackBox state;
-    uint64_t number = 1;       // of the part that is written
-    uint64_t steps_done = 0;   // when it began
-    uint64_t events_lost = 0;  // of those before it
+    uint64_t number = 1;       // of the part that is being written
+    uint64_t steps_done = 0;   // when that part began
+    uint64_t events_lost = 0;  // in the parts before it
   };
 
   std::unique_ptr<trace::TraceWriter> writer_;  // for a black box: its definitions, never its events

@@ -8,9 +8,9 @@
 
 namespace vramscope::collector {
 
-// Returns as much of the file as can be read, at most `most` bytes; never throws for an unreadable one. Does
-// not use a stream: if a process dies between open and read, its files in /proc fail, as does a folder, and a
-// stream buffer would throw.
+// Returns as much of the file as can be read, at most `most` bytes; never throws for an unreadable file. Does
+// not use a stream, because a stream buffer throws if a read fails. Reads fail for a folder, and for a file
+// in /proc if its process dies between open and read.
 std::string ReadWhole(const std::string& path, size_t most = SIZE_MAX);
 
 // False if it cannot be determined.

@@ -2,9 +2,10 @@
 // Records a process that is already running, for a while, and then leaves it.
 //
 //   CheckTarget ── output ── session folder ── Inject ── Recorder, until enough ── pause ─┐
-//    (all of the process's user, in its own mount namespace)    close ── has it let go? ──┘
+//                                                               close ── has it let go? ──┘
 //
-// The process is not our child: it has its own terminal and signals, and Ctrl-C here reaches only us.
+// The process must be in our mount and PID namespaces. The session folder is given to its user. The process
+// is not our child: it has its own terminal and signals, and Ctrl-C here reaches only us.
 #pragma once
 
 #include <sys/types.h>

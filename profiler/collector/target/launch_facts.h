@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The place of a process in its job: the variables that its launcher set, its host and its pod.
 //
-// Why from the process and not from the recorder: `vramscope record -- torchrun ...` has no rank, its children
-// have. Environments hold secrets, so only the variables of a fixed list are ever read from one.
+// Why from the process and not from the recorder: `vramscope record -- torchrun ...` has no rank, but its
+// children have. Environments hold secrets, so only the variables of a fixed list are ever read.
 //
 //   RANK=37 LOCAL_RANK=3 WORLD_SIZE=64 on node-09  ->  rank "37", host "node-09", env.RANK "37", ...
 #pragma once

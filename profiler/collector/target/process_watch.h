@@ -9,7 +9,7 @@ namespace vramscope::collector {
 
 class ProcessWatch {
  public:
-  // 0 = a process that can no longer be seen (PidHere).
+  // `pid` 0 = a process that can no longer be seen (PidHere).
   explicit ProcessWatch(uint32_t pid);
   ~ProcessWatch();
   ProcessWatch(ProcessWatch&& other) noexcept;
@@ -18,9 +18,10 @@ class ProcessWatch {
   // A zombie counts as ended. If the kernel provides no pidfd, a process counts as running as long as its pid
   // is in use.
   [[nodiscard]] bool HasEnded() const;
-  // How it ended, as waitpid reports it, although it is not our child. Only after HasEnded. Nothing if the kernel
-  // (before Linux 6.15) does not keep it and the parent has already waited for the process. `start_ticks`:
-  // of the process, so that a later process with the same pid is not mistaken for it.
+  // The exit status, as waitpid reports it, although the process is not our child. Only after HasEnded.
+  // Nothing if the kernel (before Linux 6.15) does not keep the status and the parent has already waited for
+  // the process. `start_ticks`: of the process, so that a later process with the same pid is not mistaken for
+  // it.
   [[nodiscard]] std::optional<int32_t> ExitStatus(uint64_t start_ticks) const;
   // Readable when the process has ended; -1 if there is nothing to poll.
   [[nodiscard]] int descriptor() const { return pidfd_; }
