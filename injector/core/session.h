@@ -6,10 +6,10 @@
 // touches a tensor creates no file and pays for three getenv calls.
 //
 //   no session ── Initialize ──► idle ── first event ──► recording ── collector gone ──► detached
-//      │  ▲                       ▲                          │
-//      │  └──── StopSession ──────┼──────────────────────────┤
-//      └─ StartSessionIn ─────────┼────────────────────────► │
-//                                 └────── fork (child) ──────┘
+//
+//   StartSessionIn               no session             ──► recording
+//   StopSession                  idle or recording      ──► no session
+//   fork, in the child           recording              ──► idle
 //
 // On demand (attach, dormant), a session may start and stop any number of times in one process. The hot path
 // has no lock for this. Each session has a number, and every thread's ring carries the number of its session.

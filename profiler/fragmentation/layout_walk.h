@@ -30,11 +30,11 @@ class LayoutWalk {
   [[nodiscard]] const allocator::History& history() const { return history_; }
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
-  // The layout at a moment, at most end(). Thread-safe. At the end, it is the layout of the history's
-  // segments.
+  // The layout at a moment, at most end(). Thread-safe. If the history lists the segments at its end and the
+  // events lead to other totals, At(end()) is the listed layout.
   [[nodiscard]] Layout At(Moment moment) const;
 
-  // The moment with the most reserved memory; on a tie, the one of these with the most allocated memory.
+  // The moment with the most reserved memory; on a tie, the moment with more allocated memory.
   [[nodiscard]] Moment fullest() const { return fullest_; }
   // The moment with the most allocated memory; the first on a tie.
   [[nodiscard]] Moment most_allocated() const { return most_allocated_; }
@@ -72,7 +72,7 @@ class LayoutWalk {
   Troubles troubles_;
 };
 
-// Moves through a walk. A small step forward costs only the events in between. One per thread.
+// Moves through a walk. A small step forward costs only the events in between. Use one cursor per thread.
 class LayoutCursor {
  public:
   explicit LayoutCursor(const LayoutWalk& walk) : walk_(walk), layout_(walk.checkpoints_.front().layout) {}

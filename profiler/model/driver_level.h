@@ -14,7 +14,7 @@
 // every N changes if there are N > 256 rows. So a moment costs at most that many additions, like
 // timeline::DeviceCurve for blocks.
 //
-// No row absorbs a difference. If the driver's figure does not follow from the recorded calls, the row
+// No owner's row absorbs a difference. If the driver's figure does not follow from the recorded calls, only
 // `unattributed` changes at that sample, and the sample counts as a mismatch.
 #pragma once
 

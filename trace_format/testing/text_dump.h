@@ -26,7 +26,7 @@ namespace vramscope::trace::testing {
 
 std::string Quoted(std::string_view text);
 std::string EventText(const Event& event);
-// Prints strings and stacks as long as their ids have no gap from 1 on.
+// Prints the strings in order of their ids, from 1 to the first missing id; then the stacks in the same way.
 std::string TraceText(const TraceReader& reader);
 
 }  // namespace vramscope::trace::testing

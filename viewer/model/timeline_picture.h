@@ -19,16 +19,18 @@ struct PhaseBand {
 struct StepBand {
   size_t first = 0;
   size_t last = 0;
-  uint32_t step = 0;  // the first, if a column has several
+  uint32_t step = 0;  // the first step, if a column has several
   bool deep = false;
 };
 
 struct TimelinePicture {
   std::vector<EventColumn> columns;
   std::vector<MemoryColumn> memory;
-  std::vector<Extremes> reserved;  // empty() before the line begins; no entries if there is no line
-  std::vector<Extremes> used;
-  std::vector<PhaseBand> phases;  // if known
+  // By column: the reserved memory. Extremes::empty() is true in columns before the line begins. No elements
+  // if there is no line.
+  std::vector<Extremes> reserved;
+  std::vector<Extremes> used;     // the device's used memory, in the same form
+  std::vector<PhaseBand> phases;  // parts with an unknown phase have no band
   std::vector<StepBand> steps;
 };
 

@@ -2,19 +2,20 @@
 // The workspaces of convolutions if the real cuDNN cannot be asked (cudnn_oracle.h).
 //
 // Why they exist: tensor cores need channels-last tensors whose channels fill whole vectors of 16 bytes. An
-// engine that uses tensor cores copies other tensors into that form. x, w and y are the sizes of input,
-// weight and output in bytes, with padded channels. In a gradient pass, the computed one is a gradient:
+// engine that uses tensor cores copies other tensors into that form. x, w and y are the sizes in bytes of
+// input, weight and output, with padded channels. A gradient has the size of its tensor. The workspace is:
 //
 //                              forward    data gradient    weight gradient
 //   16 bits, channels first    x + w + y  x + w + y        x + w + y
 //   16 bits, channels last     only the padded copies of the tensors that need padding
 //   TF32, channels first       x + w      x + w + y        x + w + y
-//   TF32, channels last        x + w      w + y            x + y          nothing on 9.0 to 11.x
+//   TF32, channels last        x + w      w + y            x + y
+//     but nothing with compute capability 9.0 to 11.x
 //   all else                   nothing: FP32 without tensor cores, groups, compute capability below 7.5
 //                              (FP16) or 8.0 (BF16, TF32), operations other than convolution
 //
 // Found by asking cuDNN 9.26 for 758 convolutions of 15 torchvision networks at batch 8 and 64, in seven
-// precisions and layouts on 14 GPUs. docs/dryrun.md gives the errors against them.
+// precisions and layouts on 14 GPUs. docs/dryrun.md lists the model's errors.
 #pragma once
 
 #include "injector/simulated_cuda/libraries/cudnn_descriptor.h"

@@ -33,9 +33,9 @@ struct RankScript {
   uint32_t long_batch_since = 0;  // sequences are 1.8 times as long from this step on
   uint64_t leak_bytes = 0;        // allocated in each step and kept
   uint64_t context_bytes = 0;     // an extra CUDA context on cuda:0
-  uint64_t more_weights = 0;      // bytes of weights more than in other stages
-  uint64_t late_ns = 0;           // time by which each step ends after the other ranks' steps
-  uint64_t reserved_more = 0;     // reserved bytes more than the other ranks
+  uint64_t more_weights = 0;      // extra bytes of weights, compared with other stages
+  uint64_t late_ns = 0;           // how much later each step ends than on the other ranks
+  uint64_t reserved_more = 0;     // extra reserved bytes, compared with the other ranks
   uint32_t out_of_memory_in = 0;  // step
   uint32_t killed_in = 0;         // step
   int32_t killed_by = 9;          // signal

@@ -9,8 +9,8 @@
 
 extern "C" {
 
-// One frame: begin, then per draw list its buffers and its commands, then end.
-// Textures have numbers; one without a size is no longer used.
+// One frame: host_begin; for each draw list, host_list and one host_command per command; host_end.
+// A texture is identified by a number. A call of host_texture with size 0 x 0 deletes the texture.
 void VRAMSCOPE_HOST(host_texture)(int texture, const void* rgba, int width, int height);
 void VRAMSCOPE_HOST(host_begin)(int width, int height, uint32_t background);
 void VRAMSCOPE_HOST(host_list)(const void* vertices, size_t vertex_bytes, const void* indices,
@@ -22,8 +22,8 @@ void VRAMSCOPE_HOST(host_end)();
 void VRAMSCOPE_HOST(host_cursor)(int cursor);  // ImGuiMouseCursor
 void VRAMSCOPE_HOST(host_text_wanted)(int wanted);
 void VRAMSCOPE_HOST(host_copy)(const char* text, size_t bytes);
-void VRAMSCOPE_HOST(host_open)(const char* text, size_t bytes);  // a link of another program
-void VRAMSCOPE_HOST(host_choose)();                              // the browser's dialog for files
+void VRAMSCOPE_HOST(host_open)(const char* text, size_t bytes);  // opens a link to another program
+void VRAMSCOPE_HOST(host_choose)();                              // opens the browser's file dialog
 void VRAMSCOPE_HOST(host_title)(const char* text, size_t bytes);
-void VRAMSCOPE_HOST(host_place)(const char* text, size_t bytes);  // for the fragment of the page's address
+void VRAMSCOPE_HOST(host_place)(const char* text, size_t bytes);  // sets the fragment of the page's URL
 }
