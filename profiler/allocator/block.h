@@ -34,7 +34,7 @@ struct Block {
   BlockNumber next = kNoBlock;
   StreamIndex stream = 0;
   uint32_t expandable = kNotExpandable;  // the expandable segment that contains it
-  uint32_t registration = 0;             // number of its segment: orders blocks of equal size (since 2.11)
+  uint32_t registration = 0;             // number of its segment: orders blocks of equal size (PyTorch 2.11+)
   PoolIndex pool = kDefaultPool;
   bool small = false;
   BlockStatus status = BlockStatus::kFree;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The free blocks of one stream in one pool, in PyTorch's order: by size, then by address. From 2.11 on, the
-// age of the segment comes before the address.
+// The free blocks of one stream in one pool, in PyTorch's order: by size, then by address. From PyTorch
+// 2.11 on, the age of the segment comes before the address.
 //
 //   free blocks        2048 at 0x200   512 at 0x400   512 at 0x100
 //   order              512 at 0x100    512 at 0x400   2048 at 0x200

@@ -26,7 +26,8 @@ using StreamIndex = uint32_t;
 // A memory pool, as an index into History::pools. Index 0 is always the default pool, {0, 0}.
 using PoolIndex = uint16_t;
 constexpr PoolIndex kDefaultPool = 0;
-// Snapshots before 2.8 do not record the pool of an event. It is the pool of the segment at its address.
+// Snapshots of PyTorch before 2.8 do not record the pool of an event. It is the pool of the segment at the
+// event's address.
 constexpr PoolIndex kUnknownPool = 0xffff;
 
 // PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and
@@ -79,7 +80,7 @@ enum class BlockUse : uint8_t {
 struct BlockState {
   uint64_t address = 0;
   uint64_t bytes = 0;            // size of the block: rounded, with its slack
-  uint64_t requested_bytes = 0;  // requested by the program; 0 = unknown (before 2.0) or free
+  uint64_t requested_bytes = 0;  // requested by the program; 0 = unknown (PyTorch before 2.0) or free
   BlockUse use = BlockUse::kFree;
 };
 

@@ -24,8 +24,8 @@ struct Release {
 
   // One divisor for all sizes, and roundup_bypass_threshold_mb (1.12, 1.13).
   bool single_rounding;
-  // Expandable segments for the default pool (2.1), and for private pools (2.5) except those with their own
-  // allocator (2.8).
+  // Expandable segments in the default pool (since 2.1); also in private pools (since 2.5); but not in pools
+  // that have their own allocator (since 2.8).
   bool expandable;
   bool expandable_pools;
   bool own_allocator_excluded;

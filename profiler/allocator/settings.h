@@ -41,7 +41,7 @@ struct Settings {
   uint64_t max_non_split_rounding_bytes = 20 * kMiB;
   uint64_t large_segment_bytes = 20 * kMiB;
   std::array<uint64_t, kRoundingBuckets> roundup_power2_divisions{};  // 0, 1 = plain rounding to 512
-  uint64_t roundup_bypass_bytes = kUnlimited;                         // 1.13
+  uint64_t roundup_bypass_bytes = kUnlimited;                         // PyTorch before 2.0
   double garbage_collection_threshold = 0;                            // 0 = off
   double per_process_memory_fraction = 1;
   std::optional<AddressReserve> expandable_reserve;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the leaf tensors that are not parameters, although autograd accumulates gradients for them.
+// Finds the leaf tensors that are not parameters, although autograd has an AccumulateGrad node for them.
 //
-// Autograd accumulates a gradient for every leaf that requires one. Most leaves are parameters. Some are
-// created during a step, and most of these are freed before the next step ends:
+// Autograd creates an AccumulateGrad node for every leaf that requires a gradient. Most of these leaves are
+// parameters. Some are created during a step, and usually freed before the next step ends:
 //
 //   - the input of a recomputing checkpoint: a detached copy (torch.utils.checkpoint, use_reentrant);
 //   - points between real and generated samples, for a gradient penalty;
 //   - inputs that are moved along their gradient, for adversarial training.
 //
 // In a process whose modules or optimizers name parameters, a leaf without a name that gets gradients in only
-// one step is not a parameter, however long it lives. For example, an input whose gradient is differentiated
-// again is kept alive by its graph.
+// one step is not a parameter, however long it lives. An example is an input whose gradient is differentiated
+// again: its graph keeps the input alive.
 //
 // For other long-lived leaves no gradient is ever accumulated, unlike for parameters. An example is the
 // static input of a graphed layer (torch.cuda.make_graphed_callables): torch.autograd.grad returns its

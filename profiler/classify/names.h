@@ -21,7 +21,7 @@ class Names {
  public:
   explicit Names(const model::Run& run);
 
-  // The block's name, or "" if nothing named it. Valid as long as the run.
+  // The block's name, or "" if nothing named it. Valid while the run exists.
   [[nodiscard]] std::string_view Of(model::BlockId block) const;
 
  private:

@@ -31,7 +31,7 @@ struct WhatifCase {
   std::string title;
   whatif::Prediction prediction;
   AnswerKind kind = AnswerKind::kTransformed;
-  size_t rerun_levers = 0;         // PyTorch ran with this many of the prediction's levers: the first ones
+  size_t rerun_levers = 0;         // number of levers that PyTorch ran with; they come first
   bool was_kept = false;           // the re-run comes from an earlier command
   std::string gpu;                 // of the re-run; "" = no re-run
   std::vector<std::string> notes;  // additional facts for the reader

@@ -7,7 +7,7 @@
 // fragments. tests/differential compares the model with the compiled allocator of the stock wheel, request by
 // request. TensorFlow: tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
 //
-//   region, from one call of the sub-allocator     or several that were adjacent
+//   region: from one call of the sub-allocator, or from several whose memory was adjacent
 //   ┌ chunk ──────┬ chunk ─┬ chunk ──────────────┐ chunks fill a region without gaps; two free ones are never
 //   │ used  1024  │ free   │ used 768            │ adjacent; sizes are multiples of 256
 //   └─────────────┴────────┴─────────────────────┘
@@ -49,8 +49,8 @@ class SubAllocator {
 // tsl::BFCAllocator::Options and its limit.
 struct Options {
   uint64_t memory_limit = 0;
-  // tf.config.experimental.set_memory_growth: the first region is 2 MiB, and each further one is twice the
-  // one before. Otherwise the first region is the whole limit.
+  // tf.config.experimental.set_memory_growth: the first region is 2 MiB, and each further region is
+  // twice as large as the previous one. Otherwise the first region is the whole limit.
   bool allow_growth = true;
   // TF_ENABLE_GPU_GARBAGE_COLLECTION: before a request fails, regions without a used chunk are given back.
   bool garbage_collection = false;

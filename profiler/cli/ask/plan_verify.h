@@ -3,7 +3,7 @@
 // the simulated GPU with the plan's changes applied, as in `vramscope try --dry`.
 //
 // If plans will be measured, the search adds no error bound, which would exclude plans that fit. If they
-// will be re-run, it adds the bound, because the figure of a re-run has one too.
+// will be re-run, the search adds the bound, because the figure of a re-run has a bound too.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Causes of outliers, found by all processes of `vramscope fleet --mpi`.
 //
 //   process 0 has the summaries and asks     every other process waits in ServeProcessZero()
-//   an outlier goes to a process that sees   so that the traces of several outliers are read at a time
+//   an outlier goes to a process that sees   so that traces of several outliers are read in parallel
 //   its trace and the typical one
 //   nobody sees both                         both traces are sent to process 0, and removed after reading
 #pragma once

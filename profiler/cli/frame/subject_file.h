@@ -32,7 +32,7 @@ struct SubjectFile {
 struct SubjectQuestion {
   std::vector<std::string> at;  // moments; a moment that belongs to a device selects that device
   bool failure = false;         // select the device of a failed request
-  size_t number = 0;            // of the failure, 1-based; 0: the one that ended the run
+  size_t number = 0;            // of the failure, 1-based; 0: the failure that ended the run
 };
 
 // report/device_choice.h chooses the device. The error names the file.

@@ -15,7 +15,7 @@ namespace vramscope::cli {
 // Re-runs will use the Python that this command starts, unless VRAMSCOPE_PYTHON is set.
 void UsePythonOf(const std::vector<std::string>& command);
 
-// Starts `vramscope whatif PATH` with these changes at the lowest priority, and does not wait for it. The
+// Starts `vramscope whatif PATH` with the usual changes at the lowest priority, and does not wait for it. The
 // results are kept in the trace. The started process writes to no terminal. If it fails, a later question
 // repeats the re-run and reports why.
 void MakeUsualVariantsBehind(const std::string& path);

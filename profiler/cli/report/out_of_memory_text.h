@@ -2,7 +2,7 @@
 // Failed requests as lines of a report: "Out of memory on cuda:0 at step 3, forward: 2.0 GiB were requested."
 //
 // A server that catches its errors can have millions of failures. Only the first and the last few are
-// printed: they show how it began and how it ended.
+// printed: they show how the failures began and ended.
 #pragma once
 
 #include <span>

@@ -7,6 +7,8 @@
 //
 //   <folder>/<hash of the question>.answer
 //   vramscope-answer 1 │ question │ answer │ "mtime size path" of each witness       one line each
+//
+// A witness is a file or folder that the answer depends on.
 #pragma once
 
 #include <cstdint>

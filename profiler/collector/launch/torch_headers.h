@@ -3,8 +3,8 @@
 // fits it.
 //
 // The bridge reads fields of PyTorch's structures, so it must be compiled with the layouts of the libraries
-// in the process. Two builds with equal layout headers and the same std::string have equal layouts: builds
-// of one release for other CUDA versions differ in neither.
+// in the process. Two builds with equal layout headers and the same std::string have equal layouts. Builds
+// of one release for different CUDA versions are such builds.
 #pragma once
 
 #include <array>

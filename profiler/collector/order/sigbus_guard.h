@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the collector alive when memory that a target shares with it disappears.
 //
-// Why: ring files belong to the target. If one is truncated, or the shared-memory file system is full when a
-// hole is read, the kernel answers the collector's load with SIGBUS. In a guarded range the handler maps an
-// empty page there instead. The reader then finds zeros, which it recognizes as a broken ring. Everywhere
-// else SIGBUS keeps its previous effect.
+// Why: ring files belong to the target. If such a file is truncated, or the shared-memory file system is full
+// when a hole is read, the kernel answers the collector's load with SIGBUS. In a guarded range the handler
+// maps an empty page there instead. The reader then finds zeros, which it recognizes as a broken ring.
+// Everywhere else SIGBUS keeps its previous effect.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resolves the name of an output file: what it refers to, and what exists there already.
 //
-//   train.html           a file, new or over an old one of that name
+//   train.html           a file; replaces an old file of that name
 //   link.html -> a.html  the file a.html; the link stays
 //   /dev/stdout, /dev/null, a FIFO, /dev/fd/3     a stream: written to, never replaced by a file
 #pragma once
@@ -16,7 +16,7 @@ namespace vramscope::collector {
 struct OutputPlace {
   std::string path;        // of the file or stream itself, links followed
   bool is_stream = false;  // anything but a regular file
-  int descriptor = -1;     // of this process, if the name refers to one (/dev/stdout: 1)
+  int descriptor = -1;     // if the name refers to a descriptor of this process (/dev/stdout: 1)
 };
 
 // An error for a folder.

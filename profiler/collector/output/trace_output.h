@@ -69,8 +69,8 @@ class TraceOutput {
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] const std::string& stop_sentence() const { return stop_sentence_; }
 
-  // Events in the file (for a black box: in the last file written), and lost events: those after the stop,
-  // and those that could not be written. Exact after Flush or Close.
+  // events: number in the file (for a black box: in the last file written). events_lost: number of events
+  // after the stop, and of events that could not be written. Exact after Flush or Close.
   [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
   [[nodiscard]] uint64_t events_lost() const {
     return events_after_stop_ + writer_->events_lost() + (parts_ ? parts_->events_lost : 0);

@@ -23,7 +23,7 @@ struct Measured {
   bool fits = true;                           // false: an allocation failed for good
   uint64_t shortfall_bytes = 0;               // lower bound of the missing bytes; 0 = it fits, or unknown
   int wait_status = 0;                        // of the command
-  std::string trace;                          // path, for the unchanged command; exists as long as the runner
+  std::string trace;                          // path, for the unchanged command; exists while the runner does
   uint32_t stopped_after = 0;                 // number of steps, if it was stopped early; otherwise 0
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
