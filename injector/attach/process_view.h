@@ -37,14 +37,14 @@ std::optional<std::string> ThreadStatusOf(pid_t pid, pid_t thread, std::string_v
 uint64_t NumberIn(const std::optional<std::string>& value, int base = 10, uint64_t absent = 0);
 
 std::vector<pid_t> ThreadsOf(pid_t pid);
-// False if it is gone, or is a zombie that its parent has not reaped.
+// False if the process is gone or is a zombie (its parent has not reaped it).
 bool Lives(pid_t pid);
 // The whole content of a file in /proc; empty if it cannot be read.
 std::string ReadProcFile(const std::string& path);
 // "python (process 4711)", or "process 4711" if its name cannot be read.
 std::string Describe(pid_t pid);
 
-// Reads memory of the process; false if not all of it is readable. Needs the right to trace it.
+// Reads memory of the process; false if not all of it is readable. Requires permission to trace the process.
 bool ReadMemory(pid_t pid, uint64_t address, void* to, size_t bytes);
 // At most `limit` bytes up to the next 0.
 std::string ReadText(pid_t pid, uint64_t address, size_t limit);

@@ -66,7 +66,7 @@ class RemoteCall {
   user_regs_struct registers_ = {};
   std::vector<std::byte> extended_;
   uint64_t signals_ = 0;
-  uint64_t stack_ = 0;                  // below it nothing is ours yet
+  uint64_t stack_ = 0;                  // lowest address that we have used
   std::vector<uint64_t> thread_words_;  // the thread's control block and what lies before it
 };
 

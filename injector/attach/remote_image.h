@@ -19,11 +19,13 @@ namespace vramscope::attach {
 
 class RemoteImage {
  public:
-  // `base` is the address of its ELF header. Returns nothing if there is no header or no GNU hash table.
+  // `base` is the address of the object's ELF header. Returns nothing if there is no header or no GNU hash
+  // table.
   static std::optional<RemoteImage> Read(pid_t pid, uint64_t base);
 
-  // The address of a function or object that it defines; 0 if it defines none. If `bytes` is given, it is set
-  // to the size. A function that the loader chooses at run time (IFUNC) counts as not defined.
+  // The address of a function or variable that this object defines; 0 if it does not define `symbol`. If
+  // `bytes` is given, it is set to the size. A function that the loader chooses at run time (IFUNC) counts as
+  // not defined.
   [[nodiscard]] uint64_t Find(std::string_view symbol, uint64_t* bytes = nullptr) const;
 
  private:
@@ -41,7 +43,7 @@ class RemoteImage {
 
   pid_t pid_;
   uint64_t base_;
-  uint64_t bias_ = 0;  // what is added to the addresses in the file
+  uint64_t bias_ = 0;  // added to every address in the file
   uint64_t symbols_ = 0;
   uint64_t strings_ = 0;
   uint64_t hash_ = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where and when a thread of the target can be made to call dlopen.
 //
-// The entry of malloc is safe: its caller expects an allocation, so it holds no lock of the C library's
-// allocator. It is not safe while any thread holds a lock of the dynamic loader. If another thread holds it,
-// our call would wait. If our own thread holds it, the loader's lists are half changed.
+// The entry of malloc is safe for the C library's allocator: a thread that calls malloc holds none of the
+// allocator's locks. But dlopen is not safe while any thread holds a lock of the dynamic loader. If another
+// thread holds it, our call would wait. If the stopped thread itself holds it, the loader's lists are half
+// changed.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,12 @@ std::vector<uint64_t> MallocEntries(pid_t pid, const std::vector<Mapping>& mappi
 class LoaderLocks {
  public:
   LoaderLocks(pid_t pid, const std::vector<Mapping>& mappings);
-  // True if a thread of the process holds one of them. Takes microseconds; the process may be running.
+  // True if any thread of the process holds one of the loader's locks. Takes microseconds; the process may be
+  // running.
   [[nodiscard]] bool Held() const;
-  // True if `thread` holds one.
+  // True if `thread` holds one of these locks.
   [[nodiscard]] bool HeldBy(pid_t thread) const;
-  // True if `address` lies in this range.
+  // True if `address` lies in the loader's _rtld_global.
   [[nodiscard]] bool Contains(uint64_t address) const { return address - begin_ < bytes_; }
 
  private:
@@ -32,7 +34,7 @@ class LoaderLocks {
   bool AnyHeld(IsOwner is_owner) const;
 
   pid_t pid_;
-  uint64_t begin_ = 0;  // of the loader's _rtld_global; its locks are recursive mutexes in there
+  uint64_t begin_ = 0;  // of the loader's _rtld_global, which contains its locks (recursive mutexes)
   uint64_t bytes_ = 0;
 };
 

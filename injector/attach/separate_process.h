@@ -35,10 +35,10 @@ class Command {
   int socket_;
 };
 
-// Calls `enter` in a child process and returns what it passed to Command::Answer(). `enter` returns when the
-// target is restored. Returns an error if no process can be created, or if the child ended without an answer.
-// `canceled` may be nullptr. The calling thread waits for the child only if the child ends promptly;
-// otherwise the child runs on alone.
+// Calls `enter` in a child process and returns what `enter` passed to Command::Answer(). `enter` returns when
+// the target is restored. Returns an error if no process can be created, or if the child ended without an
+// answer. `canceled` may be nullptr. After the answer, the calling thread waits a short time for the child to
+// end. A child that takes longer runs on alone.
 Result<Injected> InSeparateProcess(const std::atomic<bool>* canceled,
                                    const std::function<void(const Command&)>& enter);
 

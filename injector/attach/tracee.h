@@ -40,25 +40,27 @@ class Tracee {
  public:
   explicit Tracee(pid_t thread) : thread_(thread) {}
 
-  // False with errno set if it may not be traced or is gone.
+  // False, with errno set, if the thread may not be traced or is gone.
   bool Seize();
   // True if the running thread has now stopped or ended. Does not wait.
   bool Poll();
-  // Interrupts it and waits until it has stopped. False if it is gone or does not stop within a second.
+  // Interrupts the thread and waits until it has stopped. False if it is gone or does not stop within a
+  // second.
   bool Stop();
   // Waits for the next stop.
   bool WaitForStop(std::chrono::milliseconds limit);
-  // Resumes a stopped thread and delivers a signal that is due. In a group stop it stays stopped, as it would
-  // without us.
+  // Resumes a stopped thread and delivers a signal that is due. If the process is in a group stop (SIGSTOP),
+  // the thread stays stopped, as it would without us.
   void Continue();
-  // Like Continue, but it also runs when the process is in a group stop, and holds a due signal back until
-  // Release(). Used for the calls that we inject.
+  // Like Continue, but the thread runs even if the process is in a group stop, and a due signal is held back
+  // until Release(). Used for the calls that we inject.
   void ContinueForUs();
 
   // Sets breakpoints on the execution of up to four addresses. Stopped threads only.
   bool Arm(std::span<const uint64_t> addresses);
   void Disarm();
-  // Stops it if needed and releases it as it was. A thread that does not stop stays traced.
+  // Stops the thread if needed, and releases it as it was before Seize(). A thread that does not stop stays
+  // traced.
   void Release();
 
   [[nodiscard]] pid_t thread() const { return thread_; }

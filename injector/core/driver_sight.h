@@ -14,8 +14,8 @@ namespace vramscope::injector {
 struct DriverSight {
   std::atomic<bool> installed;
   std::atomic<uint64_t> lookups;  // look-ups of driver functions through the hooks
-  std::atomic<uint64_t>
-      allocations;  // device memory: device, managed, pool blocks, physical memory; those that succeeded
+  // Successful allocations of device memory: device, managed, pool blocks, physical memory.
+  std::atomic<uint64_t> allocations;
   std::atomic<uint64_t> bytes;  // of these allocations
   std::atomic<uint64_t> frees;
 

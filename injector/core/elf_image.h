@@ -25,7 +25,7 @@ class ElfImage {
   const char* name() const { return name_; }
   uintptr_t base() const { return base_; }
   bool Contains(const void* address) const;
-  // The value of a symbol (function or data) that this object itself defines, or nullptr. If `bytes` is
+  // The address of a symbol (function or data) that this object itself defines, or nullptr. If `bytes` is
   // given, it is set to the size in the symbol table.
   void* Find(const char* symbol, size_t* bytes = nullptr) const;
   // The exported function with its code at this address, or nullptr. Linear in the number of symbols.
@@ -78,8 +78,8 @@ class ElfImage {
   uintptr_t relro_end_ = 0;
 };
 
-// Calls visit(image) for every loaded object except this library, in load order, until it returns false. No
-// object can be unloaded meanwhile; visit must not load any.
+// Calls visit(image) for every loaded object except this library, in load order, until visit returns false.
+// No object can be unloaded during the walk; visit must not load any.
 using VisitImage = bool (*)(const ElfImage& image, void* argument);
 void ForEachImage(VisitImage visit, void* argument);
 

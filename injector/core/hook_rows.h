@@ -23,7 +23,8 @@
 #define VRAMSCOPE_HOOK_ROW(function, name, result, symbol, parameters) \
   {symbol, name, reinterpret_cast<void*>(&function), nullptr, false},
 
-// Real<our function>(): the function of the framework, of the same type. Needs `real_functions` of the table.
+// Real<our function>(): the function of the framework, of the same type. The table must define
+// `real_functions`.
 #define VRAMSCOPE_REAL_FUNCTION(function, name, result, symbol, parameters)               \
   inline auto* Real##function() {                                                         \
     return reinterpret_cast<decltype(&function)>(real_functions.Of(HookId::k##function)); \

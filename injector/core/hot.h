@@ -6,6 +6,6 @@
 // their modules, these variables took nine lines; together they take two.
 #pragma once
 
-// The linker places all variables of one section next to each other. Use it only for variables that are read
-// at events and rarely written.
+// The linker places all variables of one section next to each other. Use the macro only for variables that
+// are read at events and rarely written.
 #define VRAMSCOPE_HOT __attribute__((section("vramscope_hot")))

@@ -41,7 +41,7 @@ void LockNames();
 void UnlockNames();
 // Unlocks the tables in a child made without fork handlers.
 void ResetNamesLock();
-// In any forked child: its stacks differ from its parent's.
+// Call in any forked child: it defines its own stacks.
 void ForgetStacks();
 
 }  // namespace vramscope::injector

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the collector requested from this process: a copy of its environment variables, made before the
-// program can change them.
+// The collector's request to this process: a copy of the environment variables, made before the program can
+// change them.
 //
 //   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
 //
@@ -33,7 +33,7 @@ inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_
 // Reads the environment. A process with raised privileges (setuid) is never recorded.
 void ReadOptions();
 // Like ReadOptions, but from arguments, for a session on demand. If one of them is too long, returns false
-// and changes nothing. An empty session stops recording.
+// and changes nothing. An empty `session` stops recording.
 bool SetOptions(const char* session, const char* text, int collector);
 // Copies the value of `key` into `buffer`, truncated to fit, always 0-terminated if capacity > 0. Returns the
 // length copied, 0 if absent.

@@ -25,10 +25,10 @@ uint64_t ChosenRingBytes();
 // How many rings fit within the process's file size limit. Growing a file past the limit raises SIGXFSZ.
 uint32_t RingsWithinFileLimit(uint64_t ring_bytes);
 
-// Adds to the count of processes that could not start recording; false if even that fails.
+// Adds to the count of processes that could not start recording; false if even the count cannot be written.
 bool CountUnrecorded(int64_t processes);
-// False if `bytes` more in this file would leave the program too little of the file system: less than 1/16 of
-// it or, if that is smaller, less than 256 MiB.
+// False if `bytes` more in this file would leave the program too little free space in the file system: less
+// than 256 MiB or 1/16 of the file system, whichever is smaller.
 bool HasRoomBeside(int file, uint64_t bytes);
 
 // Maps [offset, offset + length) of the open file after reserving its space. So a full tmpfs is an error here

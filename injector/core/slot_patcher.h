@@ -7,8 +7,8 @@
 // and 2 vtable entries.
 //
 // Only objects that need libc10 or libtorch*, or define one of the functions, are searched. The search of
-// torch's own libraries takes about 50 ms. A slot is written with one atomic store. Its old and its new value
-// are both valid functions, so threads may call through it meanwhile.
+// torch's own libraries takes about 50 ms. A slot is written with one atomic store. The slot's old and new
+// values are both valid functions, so threads may call through it at any time.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ struct alignas(64) ThreadRing {
   uint32_t session = 0;  // ProcessPage::session of the file that the ring lies in
 };
 
-// Forgets the ring; `inside` stays as it is. The thread that ends a session reads both.
+// Forgets the ring; `inside` stays as it is. The thread that ends a session reads `header` and `inside`.
 inline void ForgetRing(ThreadRing& ring) {
   ring.data = nullptr;
   ring.mask = ring.head = ring.room_end = 0;
@@ -101,7 +101,7 @@ class RecordScope {
 bool RecordUnit(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
 // Like RecordUnit, for a block that was just handed out: see TicksAfterAll.
 bool RecordUnitAfterAll(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
-// One event of any number of words up to kMaxEventFields.
+// Records one event of at most kMaxEventFields words.
 bool RecordWords(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);
 bool RecordWordsAfterAll(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);
 

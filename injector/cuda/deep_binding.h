@@ -9,11 +9,11 @@
 
 namespace vramscope::injector {
 
-// Sets the slots of one object to ours, and back. One thread at a time.
+// Redirect the slots of one object to our functions, and undo it. One thread at a time.
 void PatchLookupsOf(const ElfImage& image);
 void RestoreLookupsOf(const ElfImage& image);
 
-// For dlopen with RTLD_DEEPBIND, from assembly.
+// Called from assembly, for dlopen with RTLD_DEEPBIND.
 struct OpenAnswer {
   void* handle;
   uint64_t is_final;  // 0 = jump on to the real dlopen

@@ -7,7 +7,7 @@
 
 namespace vramscope::injector {
 
-// Bytes in use by all processes. False without NVML, or if it does not know the device. Loads
+// Bytes in use by all processes. False if there is no NVML, or if NVML does not know the device. Loads
 // libnvidia-ml.so.1 at the first call: use it only where the program does something slow anyway, such as
 // creating a context.
 bool DeviceUse(int device, uint64_t* used);

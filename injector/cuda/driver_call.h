@@ -52,7 +52,7 @@ class DriverCall {
   [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 
   int result = driver::kSuccess;
-  uint64_t note[2] = {};  // from Before to After
+  uint64_t note[2] = {};  // values that Before saves for After
 
  private:
   static bool IsWanted();

@@ -175,11 +175,12 @@ struct EndsContext : GivesBack {
 struct LoadsCode : DriverEvent {
   static void NoteUse(DriverCall& call);
   static void RecordUse(const DriverCall& call, Handle module);
-  // Records that the device has more in use than before the call: code that belongs to no handle of its own.
-  // Returns true if it has.
+  // If the device has more memory in use than before the call, records the difference as code without a
+  // handle of its own, and returns true.
   static bool RecordGrowth(const DriverCall& call);
-  // Records that the device has less in use, for `module` or for no handle. With a module it always records,
-  // because the handle may be reused.
+  // If the device has less memory in use than before the call, records the difference as freed: from
+  // `module`, or from no handle if nullptr. With a module it records even a difference of 0, because the
+  // handle may be reused.
   static void RecordShrinkage(const DriverCall& call, Handle module);
   template <typename... Parameters>
   static void Before(DriverCall& call, Parameters...) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of the recorder to the driver: the current device, memory pools, the memory in use.
+// The recorder's queries to the driver: the current device, memory pools, the memory in use.
 //
 // The functions are libcuda's exports, found once and called directly instead of through our own. They are
 // never called from inside dlsym. Each of them may fail; the result is then "not known".
@@ -20,7 +20,7 @@ uint64_t CurrentDeviceCode();
 int CurrentDevice();  // -1 = none
 uint64_t CodeOfDevice(int device);
 
-// Memory in use on the current context's device; false if there is none.
+// Memory in use on the current context's device; false if there is no current context.
 bool MemoryInUse(uint64_t* used, uint64_t* total);
 // Like MemoryInUse, for the device of `context`, which is made current for the query.
 bool MemoryInUseOf(driver::Handle context, uint64_t* used, uint64_t* total);

@@ -7,8 +7,9 @@
 //   cuGetProcAddress("cuMemAlloc", &f, 12000, flags) ──► the driver answers ──► StandInForAnswer: ours in f
 //
 // Rules learned from the failures of other tools: compare the whole name. Never search with a handle other
-// than the caller's. Jump to functions that are not ours, so that RTLD_NEXT and RTLD_DEFAULT see the real
-// caller. Leave the driver's own look-ups alone. No locks, no allocation and no CUDA in here.
+// than the caller's. For names that are not ours, jump to the real dlsym (no call), so that RTLD_NEXT and
+// RTLD_DEFAULT see the real caller. Leave the driver's own look-ups alone. No locks, no allocation and no
+// CUDA in here.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct Answer {
   void* function;
   uint64_t is_final;  // 0 = jump on to the real dlsym
 };
-// For dlsym and dlvsym, from assembly. `version` may be nullptr.
+// Called from assembly, for dlsym and dlvsym. `version` may be nullptr.
 extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, const char* version,
                                                 const void* caller);
 

@@ -20,7 +20,8 @@ namespace vramscope::injector {
 // is set, or if the recorder was there from the start. Call from the recorder's own thread; takes some
 // milliseconds.
 void PatchDriverLate();
-// Removes them again. Pointers that the program has looked up meanwhile stay ours, and pass calls on.
+// Removes them again. If the program has looked up pointers to our functions, it keeps them; our functions
+// then only pass the calls on.
 void RestoreDriverLate();
 
 }  // namespace vramscope::injector

@@ -18,12 +18,13 @@
 
 namespace vramscope::injector {
 
-// Once a second device has a context, a kernel is loaded on each.
+// Call it for each device that gets a context. Once two devices have one, loaded kernels are tracked per
+// device.
 void NoteContextOn(int device);
 
 bool IsLoaded(driver::Handle function);
 void NoteLoaded(driver::Handle function);
-// True once 1,024 look-ups in a row have loaded nothing. Further ones are then not measured. Otherwise a
+// True once 1,024 look-ups in a row have loaded nothing. Further look-ups are then not measured. Otherwise a
 // runtime that looks up all kernels of PyTorch at once (CUDA_MODULE_LOADING=EAGER) would take seconds.
 bool LookupsLoadNothing();
 void NoteLookup(bool has_loaded);

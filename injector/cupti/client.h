@@ -12,8 +12,8 @@
 //   ours ──► another client subscribes: we give it up ──► it unsubscribes or finalizes: we take it again
 //
 // We see the other client when it calls cuptiSubscribe(_v2), cuptiUnsubscribe, cuptiFinalize or
-// cuptiActivityRegisterCallbacks through the dynamic linker. There our functions of these names come first
-// (PyTorch's profiler calls them). We never call cuptiFinalize.
+// cuptiActivityRegisterCallbacks through the dynamic linker. There our functions of these names are found
+// first, also by PyTorch's profiler. We never call cuptiFinalize.
 #pragma once
 
 namespace vramscope::injector::cupti {

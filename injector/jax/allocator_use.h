@@ -3,12 +3,13 @@
 //
 //   bytes in use (the allocator)  =  buffers and temporaries that were recorded  +  the rest
 //
-// The rest is what no function of the plug-in shows: an allocator's block that was not split and is larger than
-// the request, constants of programs. It is recorded as one block for each device, which is replaced when it
-// changes, so that the sum is the allocator's own.
+// The rest is memory that no function of the plug-in shows: constants of programs, and the unused end of a
+// block that the allocator did not split. It is recorded as one block per device, which is replaced when the
+// rest changes, so that all recorded blocks add up to the allocator's figure.
 //
 // While a program is compiled, XLA may try several algorithms for an operation in memory of their own. The
-// allocator's peak shows how much that took; it is recorded as a block that ends with the compilation.
+// allocator's peak shows how much memory this took. That amount is recorded as a block that ends with the
+// compilation.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ void CountBytes(uint16_t device_code, int64_t bytes);
 bool HasRest(uint16_t device_code);
 // Records the rest as it is now. Call it when no execution is underway in this thread.
 void CompareWithAllocator(Device* device);
-// The same after a buffer began or ended, once the device has been compared before.
+// Like CompareWithAllocator, after a buffer began or ended. Does nothing for a device that was never
+// compared.
 void CompareAgain(uint16_t device_code);
 
 }  // namespace vramscope::injector::jax

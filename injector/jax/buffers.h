@@ -31,16 +31,18 @@ bool Locate(Buffer* buffer, Block* block);
 
 // Records the allocation and remembers the buffer. `stack`: as in the trace, 0 = unknown.
 void AddBuffer(Buffer* buffer, const Block& block, uint32_t stack);
-// Adds a buffer whose creation was not seen, as before attach. False if it is known already.
+// Adds a buffer whose creation was not seen, for example one from before attach. False if it is known
+// already.
 bool AddIfUnknown(Buffer* buffer);
-// False if it is unknown or has no memory any more.
+// False if the buffer is unknown or no longer has memory.
 bool FindBuffer(const Buffer* buffer, Block* block);
-// The buffer has no memory from now on. False if it had none. Records nothing.
+// Marks the buffer as without memory, and stores the block that it had. False if it had none. Records
+// nothing.
 bool TakeMemory(const Buffer* buffer, Block* block);
 void RecordFree(const Block& block);
 // Records a label, unless the block has it already.
 void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name, uint32_t state = 0);
-// Notes that the buffer was computed from a gradient; `state` as in the block.
+// Notes that the buffer was computed from a gradient; `state` as in Block.
 void NoteState(const Buffer* buffer, uint32_t state);
 // True if any label so far was a gradient.
 bool AnyGradient();

@@ -23,7 +23,7 @@ inline constexpr size_t kLongestProgramName = 240;
 enum class StepPart : uint32_t {
   kNone,
   kEnds,       // each execution is a whole step, or its last part
-  kGradients,  // each execution computes gradients, and something else the update
+  kGradients,  // each execution computes gradients; other programs do the update
 };
 
 struct Description {
@@ -40,14 +40,15 @@ struct Program {
   const Description* description;  // nullptr: the shim has not described it
   uint64_t temp_bytes;
   uint64_t executions;
-  uint32_t session;  // in which the ids below are defined
+  uint32_t session;  // number of the session in which the ids below are defined
   uint32_t name;
   uint32_t stack;       // one frame: its name
-  uint32_t temp_stack;  // with " [temp]"
+  uint32_t temp_stack;  // one frame: its name with " [temp]"
   uint32_t result_count;
 };
 
-// Asks the plug-in at the first call. Counts the execution. False if the plug-in does not answer.
+// Fills in `program` (the first call asks the plug-in) and counts the execution. False if the plug-in does
+// not answer.
 bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program* program);
 // `name` has room for kLongestProgramName + 1; "program" if the plug-in does not report it.
 void CopyProgramName(LoadedExecutable* executable, char* name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The injection that was set before ours, and its functions, which ours call.
+// The NVTX injection library that the user had set before ours, and its functions, which ours call.
 //
 // Why: NVTX_INJECTION64_PATH names one library. A user who profiles with another tool at the same time has
 // already set it. The collector then passes that path on in VRAMSCOPE_NVTX_NEXT. The tool sees what it would
@@ -15,8 +15,8 @@
 
 namespace vramscope::injector::nvtx {
 
-// One function of the program that ours replaces. `next` is the same in all instances of NVTX in the process.
-// An instance with a different `next` is left to the tool.
+// One function pointer of the program that ours replaces. A process may have several instances of NVTX, but a
+// slot has one `next`. An instance that would need a different `next` is left to the other tool.
 struct Slot {
   unsigned position;
   AnyFunction ours;

@@ -11,7 +11,7 @@
 //                     begin. Numbers that are not whole go into the name: "loss = 0.125"
 //   color, category   ignored
 //
-// All of them may be called from any thread; the second use of a name takes no lock.
+// All of them may be called from any thread. Only the first use of a name takes a lock.
 #pragma once
 
 #include <span>

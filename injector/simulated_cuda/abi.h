@@ -38,7 +38,7 @@ enum Error : int {
   kCaptureImplicit = 906,
 };
 
-// CUdevice_attribute: only those that a GPU's description alone does not answer.
+// CUdevice_attribute: the attributes that AttributeOf (device/gpu.h) answers.
 enum DeviceAttribute : int {
   kMaxThreadsPerBlock = 1,
   kMaxBlockDimX = 2,

@@ -18,7 +18,7 @@ namespace vramscope::injector::tensorflow {
 // operators.
 void AddGradientOp(const char* operator_name, uint32_t name, uint64_t variable);
 
-// Records that a block which this operator has just allocated is a gradient, if it is one.
+// If the operator computes a gradient, records that the block that it has just allocated is one.
 void LabelIfGradient(const Annotation& annotation, const void* block, uint64_t bytes);
 
 }  // namespace vramscope::injector::tensorflow

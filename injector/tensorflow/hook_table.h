@@ -7,9 +7,9 @@
 //     -> HookId::k<our function> and its Hook (coverage)
 //     -> Real<our function>(): the function of TensorFlow, of the same type
 //
-// The names were read with `nm -D` from libtensorflow_framework.so.2 of the wheels 2.15.1 and 2.21.0. It
-// binds lazily and without -Bsymbolic, so that preloading reaches PLT slots and vtables alike. Rows with the
-// same readable name are forms of one hook. Each release has at least one of them.
+// The names were read with `nm -D` from libtensorflow_framework.so.2 of the wheels 2.15.1 and 2.21.0. That
+// library binds lazily and without -Bsymbolic, so that preloading reaches PLT slots and vtables alike. Rows
+// with the same readable name are forms of one hook. Each release has at least one of these forms.
 //
 // Types that we do not look into are pointers; std::align_val_t is its underlying size_t.
 #pragma once

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records forward, backward and optimizer of a step that TensorFlow runs as one traced function.
+// Records the phases (forward, backward, optimizer) of a step that TensorFlow runs as one traced function.
 //
-// Why: no Python runs in such a step, and its operators run on the executor's threads. Their names show it:
+// Why: no Python runs in such a step, and its operators run on the executor's threads. The names of the
+// operators show the phase:
 //
 //   "StatefulPartitionedCall/mlp_1/fc1_1/MatMul"                  forward
 //   "StatefulPartitionedCall/gradient_tape/mlp_1/fc1_1/MatMul_1"  backward
-//   "StatefulPartitionedCall/adam/Square_2"                       in the scope of the optimizer
+//   "StatefulPartitionedCall/adam/Square_2"                       optimizer (its name scope)
 //
 // Each change is recorded as the counter "step.phase". An optimizer updates a variable as soon as its
 // gradient exists, so backward and optimizer alternate. Operators outside these scopes change nothing.

@@ -12,9 +12,10 @@
 //     tensorflow::Var            a word of it points to the
 //     tensorflow::TensorBuffer   +16 address of the bytes
 //
-// No header of TensorFlow is used. The words are searched for and not known beforehand. A variable is
-// followed only if the chain ends, at the time it is added, at the address that DLPack gives for it.
-// Everything on the chain is read through the kernel until then, so that a wrong guess cannot crash.
+// No header of TensorFlow is used. The offsets of these words are not known beforehand: they are searched
+// for. A variable is followed only if the chain ends, at the time it is added, at the address that DLPack
+// gives for it. Everything on the chain is read through the kernel until then, so that a wrong guess cannot
+// crash.
 #pragma once
 
 #include <atomic>
@@ -53,8 +54,8 @@ inline void NoteFreed(const void* block) {
 // through the kernel, about 1 us for each variable.
 enum class Others : uint8_t { kNone, kMayAssign };
 
-// Records a label for each variable that has a new block since the last call. A variable that changes while it
-// is looked at is labeled by the next call.
+// Records a label for each variable that has a new block since the last call. A variable that gets a new
+// block during the call is labeled by the next call.
 void LookAtVariables(Others others);
 
 }  // namespace vramscope::injector::tensorflow

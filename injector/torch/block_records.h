@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records a block when a PyTorch allocator hands it out or takes it back, and records failed allocations.
 //
-// Called from hooks, some of them with the allocator's mutex held. So these functions only record. (The CPU's
-// hooks write shorter records of their own: its allocators report less, and are called most often.)
+// Called from hooks, some of them with the allocator's mutex held. So these functions only record. (The hooks
+// of the CPU allocators write shorter records of their own, because these allocators report less and are
+// called most often.)
 #pragma once
 
 #include "injector/core/block_filter.h"

@@ -17,7 +17,7 @@
 
 namespace vramscope::injector {
 
-// The Python stack of a block that is not made by an operator; nullptr outside deep steps.
+// Returns the Python stack for a block that no operator allocates. nullptr outside deep steps.
 extern std::atomic<uint32_t (*)()> python_stack_of_block;
 
 // For a block that is being handed out: its Python stack if the bridge has one, otherwise its native stack.
@@ -34,8 +34,7 @@ bool PrepareDeepWindows();
 
 // Step `done` (1 = first) has ended. Returns true if the step that begins now is deep.
 bool StepDone(uint64_t done);
-// Like StepDone, called by the hooks of torch::optim; ignored once the program itself (the shim) has reported
-// a step.
+// Like StepDone, called by the hooks of torch::optim; ignored once the Python shim has called StepDone.
 void StepDoneInCxx(uint64_t done);
 
 // Ends a deep step in progress, because recording ends.

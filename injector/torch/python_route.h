@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second way to start the Python shim. python -I, -S and -E disable sitecustomize, embedded interpreters
-// may not have it, and an attached process has already passed it.
+// The second way to start the Python shim; the first is sitecustomize. python -I, -S and -E disable
+// sitecustomize, embedded interpreters may not have it, and an attached process has already passed it.
 //
 //   first tensor ── shim has not called ──► Py_AddPendingCall ──► main thread: vramscope_shim.start()
 //
@@ -20,11 +20,11 @@ void ShimIsDecided();
 void AskPythonForShim();
 
 // On demand: asks the main thread of the interpreter to start the shim, and to remove it again. The second
-// function waits up to the given time until that is done, and returns whether it is. A main thread that is
-// busy in native code, or in the middle of something, does it later: call again then.
+// function waits up to `patience_ms` until the shim is removed, and returns true if it is. A main thread that
+// is busy in native code, or in the middle of something, removes it later: call again then.
 void StartShimInPython();
 bool StopShimInPython(int patience_ms);
-// Asks once more if the program was in the middle of something that must not be disturbed. Cheap.
+// If the last request came while the program must not be disturbed, asks once more. Cheap.
 void StartShimInPythonIfItWasNoMoment();
 
 // Called at block events: one load once all is decided.

@@ -31,8 +31,8 @@ void BeginRange(OpenRange& range);
 void EndRange();
 
 // Put this into the body of every function that calls BeginRange. It sets RangePersonality as the function's
-// personality routine (encoding 0x1b: relative to the place, four bytes). The compiler leaves that free
-// because this code is built without exceptions.
+// personality routine (encoding 0x1b: PC-relative, four bytes). The compiler sets none, because this code is
+// built without exceptions.
 #define VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND() \
   __asm__ volatile(".cfi_personality 0x1b, vramscope_range_personality")
 

@@ -3,9 +3,9 @@
  * also begin and end recordings.
  *
  * Why: a LibTorch server or a custom allocator has no Python from which names could be read. Without a
- * recorder every function here does nothing, returns 0, and costs some nanoseconds. The program needs no
- * library of vramscope, neither to link nor to run: the recorder, if it is in the process, has one function,
- * which is looked up at the first call.
+ * recorder every function here does nothing, returns 0, and costs some nanoseconds. The program neither links
+ * nor ships a vramscope library. If the recorder is in the process, it exports one function, which is looked
+ * up at the first call.
  *
  *     #include <vramscope/annotate.h>
  *
@@ -19,8 +19,9 @@
  *     vramscope record ./server            the names are in run.vms
  *     vramscope record --dormant ./server  vramscope::start("run.vms") and stop() decide what is recorded
  *
- * Every function may be called from any thread, not from signal handlers. Texts are copied; names may repeat,
- * but numbers do not belong in them: 32,768 different names are kept. Link with -ldl before glibc 2.34.
+ * Every function may be called from any thread, not from signal handlers. Texts are copied. The same name may
+ * be used any number of times, but do not put numbers into names: only 32,768 different names are kept. Link
+ * with -ldl before glibc 2.34.
  */
 #ifndef VRAMSCOPE_ANNOTATE_H
 #define VRAMSCOPE_ANNOTATE_H
@@ -33,7 +34,7 @@
 extern "C" {
 #endif
 
-/* The requests to the recorder's one function, with their arguments. A recorder that does not know a number
+/* The requests to the recorder's one function, with their arguments. A recorder that does not know a request
  * returns 0. */
 enum VramscopeAnnotation {
   VRAMSCOPE_PUSH_RANGE = 1,   /* name */
@@ -51,7 +52,8 @@ typedef uint64_t (*VramscopeAnnotate)(uint32_t annotation, const char* name, uin
 /* The recorder's function, found once for all files of a program or library. */
 __attribute__((weak, visibility("hidden"))) VramscopeAnnotate vramscope_found_annotate;
 
-/* A recorder may come later (vramscope attach): each thread looks again at every 1,024th call. */
+/* The recorder may be loaded later (vramscope attach), so each thread looks for it again at every 1,024th
+ * call. */
 static inline VramscopeAnnotate vramscope_find_annotate(void) {
   static __thread uint32_t calls;
   void* recorder;
@@ -59,7 +61,7 @@ static inline VramscopeAnnotate vramscope_find_annotate(void) {
   if ((calls++ & 1023) != 0) return NULL;
   recorder = dlopen("libvramscope_injector.so", RTLD_LAZY | RTLD_NOLOAD);
   if (recorder == NULL) return NULL;
-  /* The recorder is never unloaded, so neither is this handle closed. */
+  /* This handle is not closed, because the recorder is never unloaded. */
   *(void**)(&found) = dlsym(recorder, "vramscope_annotate");
   __atomic_store_n(&vramscope_found_annotate, found, __ATOMIC_RELEASE);
   return found;
@@ -75,7 +77,8 @@ static inline uint64_t vramscope_ask(uint32_t annotation, const char* name, uint
 static inline void vramscope_push_range(const char* name) { vramscope_ask(VRAMSCOPE_PUSH_RANGE, name, 0, 0); }
 static inline void vramscope_pop_range(void) { vramscope_ask(VRAMSCOPE_POP_RANGE, NULL, 0, 0); }
 
-/* A range that may overlap others and end on another thread. Returns its id; 0 if nobody records. */
+/* A range that may overlap others and end on another thread. Returns its id; 0 if this process is not
+ * recorded. */
 static inline uint64_t vramscope_begin_range(const char* name) {
   return vramscope_ask(VRAMSCOPE_BEGIN_RANGE, name, 0, 0);
 }
@@ -83,7 +86,7 @@ static inline void vramscope_end_range(uint64_t id) {
   if (id != 0) vramscope_ask(VRAMSCOPE_END_RANGE, NULL, id, 0);
 }
 
-/* A moment, with a number of your choice. */
+/* Records a mark at the current time, with a number of your choice. */
 static inline void vramscope_set_mark(const char* name, uint64_t value) {
   vramscope_ask(VRAMSCOPE_SET_MARK, name, value, 0);
 }
@@ -103,12 +106,14 @@ static inline int vramscope_is_recording(void) {
 }
 
 /* Records this process into `file` from here on, as `vramscope start` does. For programs that `vramscope
- * record --dormant` has started. Waits until the recording has begun, some tens of milliseconds; returns 1
- * then, also if a recording was already running. 0: there is no dormant recorder, or it could not begin. */
+ * record --dormant` has started. Waits until the recording has begun, some tens of milliseconds. Returns 1 if
+ * this process is now recorded, also if it already was; 0 if there is no dormant recorder or the recording
+ * could not begin. */
 static inline int vramscope_start(const char* file) {
   return (int)vramscope_ask(VRAMSCOPE_START, file, 0, 0);
 }
-/* Ends a recording that began in a dormant process. Waits until the file is complete; returns 1 then. */
+/* Ends a recording that began in a dormant process. Waits until the file is complete, then returns 1. Returns
+ * 0 if there is no recording, or if the file is not complete within 30 seconds. */
 static inline int vramscope_stop(void) { return (int)vramscope_ask(VRAMSCOPE_STOP, NULL, 0, 0); }
 
 #ifdef __cplusplus

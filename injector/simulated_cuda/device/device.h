@@ -37,7 +37,8 @@ class Device {
   // The allocation that contains the address.
   Allocation Find(uint64_t address);
 
-  // Takes memory without an address. Returns the row to give it back with; nullptr if the device is full.
+  // Takes memory without an address. Returns the ledger row to pass to GivePhysical; nullptr if the device is
+  // full.
   LedgerRow* TakePhysical(uint64_t bytes, const Origin& origin);
   void GivePhysical(LedgerRow* row, uint64_t bytes);
 

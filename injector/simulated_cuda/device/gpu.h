@@ -9,7 +9,7 @@ namespace vramscope::simulated {
 // How we know the size of a context (gpus.def).
 enum ContextBasis {
   kMeasured,  // on a GPU with this chip and the same number of multiprocessors
-  kDerived,   // from the others, by the number of threads that can be resident
+  kDerived,   // from the measured GPUs, by the number of threads that can be resident
   kGiven,     // by the user
 };
 
@@ -41,8 +41,8 @@ struct Gpu {
 // nullptr if the table has no such model.
 const Gpu* FindGpu(const char* name);
 // Reads a row of the table as text, without the basis of the context, with ';' between the fields:
-// "my-gpu;NVIDIA My GPU;8;6;28;12042;3;...". False if it is not one. The names in `gpu` are copies that are
-// never freed.
+// "my-gpu;NVIDIA My GPU;8;6;28;12042;3;...". False if `text` is not a row. The names in `gpu` are copies that
+// are never freed.
 bool ParseGpu(const char* text, Gpu* gpu);
 
 // cuDeviceGetAttribute of device number `device`; 0 for what the device cannot do or does not know.

@@ -20,7 +20,7 @@ namespace vramscope::simulated {
 
 struct GroupCall {
   uint64_t parent;  // which communicator
-  uint32_t call;    // 1 = the first split of it; 0 = this rank has joined it
+  uint32_t call;    // 1 = the first split of the parent; 0 = not a split: this rank has joined the parent
   int rank;
   int color, key;
 
@@ -33,8 +33,8 @@ bool Append(const char* file, const GroupCall& call);
 // All lines of one call so far, in the file's order. Empty if the file cannot be read.
 std::vector<GroupCall> ReadCalls(const char* file, uint64_t parent, uint32_t call);
 
-// How long a rank waits for the others, in milliseconds: while no other rank has joined the parent, and
-// otherwise.
+// How long a rank waits for the others, in milliseconds: `alone` while no other rank has joined the parent,
+// `together` after that.
 struct Patience {
   int alone, together;
 };

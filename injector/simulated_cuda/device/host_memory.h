@@ -11,12 +11,14 @@ namespace vramscope::simulated {
 
 class HostMemory {
  public:
-  // Page-aligned, zero, and not counted until touched; nullptr if the process may have no more memory.
+  // Page-aligned and zero. Pages take no memory until they are touched. nullptr if the process may have no
+  // more memory.
   void* Allocate(uint64_t bytes);
   // False if it was not allocated here.
   bool Free(void* memory);
-  // False if the range is already known, or was not registered.
+  // False if a known range already begins there.
   bool Register(void* memory, uint64_t bytes);
+  // False if the range was not registered.
   bool Unregister(void* memory);
   // The known range that contains the address; false if there is none.
   bool Find(const void* memory, uint64_t* begin, uint64_t* bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes every change of the ledger as a line of text, for tests that compare another account of the device
-// with it at each change. VRAMSCOPE_SIMULATED_JOURNAL names the file; without it nothing is written.
+// Writes every change of the ledger as a line of text, for tests that compare it with another count of the
+// device's memory at each change. VRAMSCOPE_SIMULATED_JOURNAL names the file; without it nothing is written.
 //
 //   18437226731411 0 4194304 cudaMalloc libc10_cuda.so
 //

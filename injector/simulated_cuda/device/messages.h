@@ -42,8 +42,9 @@ class Messages {
   // False if the file cannot be written, or if it already has kMostFileBytes.
   bool Tell(const MessageKey& key, const void* bytes, size_t count);
 
-  // Waits until the message has been sent, and forgets it. Nothing after `patience_ms`, or if the process
-  // that sent this rank's last message has ended: from then on, no call waits for that rank.
+  // Waits until the message has been sent, and returns its bytes. Returns nothing after `patience_ms`, or if
+  // the sending rank's process has ended (the process of its last message). After such a failure, no call
+  // waits for that rank again.
   std::optional<std::vector<unsigned char>> Await(const MessageKey& key, int patience_ms);
 
   static constexpr uint64_t kMostFileBytes = uint64_t{256} << 20;

@@ -17,13 +17,13 @@
 //   VRAMSCOPE_SIMULATED_JOURNAL=FILE       every change of one process's ledger, as it happens (journal.h)
 //   VRAMSCOPE_SIMULATED_SHARED=FILE        where processes that share the devices see each other
 //                                          (shared_use.h). Default: a file in the recording's folder;
-//                                          without one, each process is alone
+//                                          without a recording, each process is alone
 //   VRAMSCOPE_SIMULATED_KERNELS=0          code of kernels takes nothing, for tests that need PyTorch's
 //                                          bytes exactly
 //   VRAMSCOPE_SIMULATED_NCCL=700MiB        what each NCCL communicator takes, instead of nccl_memory.h's
 //                                          figure
-//   VRAMSCOPE_SIMULATED_CUDNN=92600        the release that cuDNN reports: PyTorch refuses one older than
-//                                          the one it was compiled against
+//   VRAMSCOPE_SIMULATED_CUDNN=92600        the release that cuDNN reports: PyTorch refuses a release
+//                                          older than the one that it was compiled against
 //   CUDA_VISIBLE_DEVICES=0,2               as for any CUDA program
 #pragma once
 

@@ -27,14 +27,14 @@ class SharedUse {
   SharedUse(const SharedUse&) = delete;
   SharedUse& operator=(const SharedUse&) = delete;
 
-  // Adds `bytes` on the device if they fit into `capacity` with all that is taken there. Otherwise nothing
-  // changes, and `missing` is the number of bytes that do not fit.
+  // Adds `bytes` on the device if they fit into `capacity` together with what all processes have taken.
+  // Otherwise nothing changes, and `missing` is the number of bytes that do not fit.
   bool Take(int device, uint64_t bytes, uint64_t capacity, uint64_t* missing);
   void Give(int device, uint64_t bytes);
 
   // Bytes taken by all living processes.
   uint64_t UsedBytes(int device);
-  // The living processes that have taken some of it, at most `most`. Returns how many.
+  // Stores the living processes that have taken memory of the device, at most `most`. Returns how many.
   size_t Processes(int device, trace::PeakShare* processes, size_t most);
   // The most bytes taken at one time.
   uint64_t PeakBytes(int device);
@@ -44,7 +44,7 @@ class SharedUse {
 
   trace::ProcessUse* OwnEntry();
   [[nodiscard]] uint64_t Sum(int device) const;
-  // Frees the entries of dead processes; all of them, or those with memory of the device.
+  // Frees the entries of dead processes that have memory of `device`, or of all dead processes.
   void RemoveDead(int device);
   void NotePeak(int device, uint64_t bytes);
 

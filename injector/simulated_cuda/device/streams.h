@@ -14,7 +14,7 @@
 // lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
 // ahead, as with long kernels. A program that queries again and again and launches nothing is waiting:
 // after kPatience queries the wait ends. A thread that has never launched anything only waits (TensorFlow has
-// one, which sleeps between queries): kPatienceOfPollers are enough for it.
+// one, which sleeps between queries): for such a thread, kPatienceOfPollers queries end the wait.
 //
 //   lag 1: launch 5 on stream A, record E ─► E passes at 6: query = not ready; launch 6 ─► query = ready
 #pragma once

@@ -2,7 +2,8 @@
 // Physical memory, reserved addresses, and the mappings between them (cuMemCreate, cuMemAddressReserve,
 // cuMemMap).
 //
-//   handle  ◄── created once, counted again for every mapping; its memory is freed when neither is left
+//   handle  ◄── created once, counted again for every mapping; its memory is freed when no handle and no
+//              mapping is left
 //   address ◄── reserved; may hold any number of mappings, none of which overlap
 //
 // The contents belong to the address, not to the handle: two mappings of one handle do not share their bytes.

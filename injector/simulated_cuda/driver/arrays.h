@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
+// Unmaps buffers of external memory (cuExternalMemoryGetMappedBuffer), which cuMemFree has to recognize.
 namespace vramscope::simulated {
 
-// cuMemFree of a buffer of external memory; false if it is not one.
+// Frees the addresses of such a buffer. False if none begins at `address`.
 bool UnmapExternal(uint64_t address);
 
 }  // namespace vramscope::simulated

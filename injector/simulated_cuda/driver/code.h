@@ -11,8 +11,8 @@ namespace vramscope::simulated {
 // an address in the library that the code belongs to. Returns 0 or a CUDA error.
 int LoadCode(uint64_t bytes, const void* owner);
 
-// Makes the thread's device load the code that vramscope_simulated_code announced for the function, if it has
-// not yet. Called at every launch: some nanoseconds if the thread has launched it before.
+// Makes the thread's device load the code that vramscope_simulated_code announced for the function, unless it
+// is already loaded there. Called at every launch: some nanoseconds if the thread has launched it before.
 int LoadFunction(const void* function);
 
 }  // namespace vramscope::simulated

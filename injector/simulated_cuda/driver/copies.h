@@ -7,9 +7,9 @@
 
 namespace vramscope::simulated {
 
-// To the host: always. Into device memory: up to TheSettings().copy_limit. A larger destination keeps its
-// contents, which are zero unless it was written in small pieces. Ranges may overlap. kInvalidValue for a
-// range that leaves the device's memory.
+// To the host: always. Into device memory: up to TheSettings().copy_limit. A larger copy is skipped: the
+// destination keeps its contents, which are zero unless it was written in smaller pieces. Ranges may overlap.
+// kInvalidValue for a range that leaves the device's memory.
 int Copy(uint64_t to, uint64_t from, uint64_t bytes);
 
 // Writes `count` values of `width` bytes (1, 2 or 4). Zero frees the host's pages; other values are written

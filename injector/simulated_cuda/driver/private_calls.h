@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between our own libraries and libcuda.so.1 beyond CUDA. Found by dlsym or cuGetProcAddress,
-// so that nothing has to be linked.
+// Functions of the simulated libcuda.so.1 that are not part of CUDA: our other libraries call them. They are
+// found by dlsym or cuGetProcAddress, so that nothing has to be linked.
 #pragma once
 
 #include <cstddef>
@@ -26,21 +26,22 @@ void vramscope_simulated_written(void* to, size_t bytes);
 // = not known. The second function takes that number and returns 0 if there is one.
 void vramscope_simulated_count(int64_t count);
 int vramscope_simulated_take_count(int64_t* count);
-// The devices of the machine, including those that CUDA_VISIBLE_DEVICES hides: their number, product names,
-// and bytes. The next two functions use the machine's device numbers.
+// Returns the number of devices of the machine, including those that CUDA_VISIBLE_DEVICES hides. Stores their
+// product name, and the bytes of each. The next two functions use the machine's device numbers.
 int vramscope_simulated_machine(const char** product, size_t* capacity);
 // Bytes that all processes of the run have taken from the device, contexts included.
 size_t vramscope_simulated_used_bytes(int device);
-// Those processes and what each has taken, at most `most`. Returns how many.
+// Stores the processes that have taken memory of the device, and the bytes of each, at most `most`. Returns
+// how many.
 size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
 // For NCCL: whether the user has set what a communicator takes, and the value.
 int vramscope_simulated_nccl(uint64_t* bytes);
 // Announces the code of this function: its size, and the library, as an address in it (`owner`). A device
-// loads it at the function's first launch there, or at the first query about it; cuFuncLoad only loads. With
-// a `call` (a literal), the ledger lists it under that name; with nullptr, it goes into blocks that all code
-// of the process shares. The last announcement before the loading counts.
+// loads it at the function's first launch there, or at the first query about it; cuFuncLoad loads it without
+// a launch. With a `call` (a literal), the ledger lists it under that name; with nullptr, it goes into blocks
+// that all code of the process shares. The last announcement before the loading counts.
 void vramscope_simulated_code(const void* function, const char* call, size_t bytes, const void* owner);
-// This rank joins a communicator, or splits it. The other ranks see it.
+// Announces to the other ranks that this rank joins a communicator, or splits it.
 void vramscope_simulated_group_call(const vramscope::simulated::GroupCall* call);
 // The size of the group that the call splits off a communicator of `parent_ranks`, and this rank's number in
 // it. Waits until all have called. 0 = there are no other ranks, or they did not come.
@@ -51,8 +52,8 @@ int vramscope_simulated_group_place(const vramscope::simulated::GroupCall* call,
 // `capacity`, or -1.
 int vramscope_simulated_tell(const vramscope::simulated::MessageKey* key, const void* bytes, size_t count);
 int64_t vramscope_simulated_told(const vramscope::simulated::MessageKey* key, void* bytes, size_t capacity);
-// For a single rank. A process group of this many ranks is split off by this color or, with color -1, by the
-// next ncclCommSplit. The second function returns the value for a color, 0 = none.
+// For dry runs of a single rank: sets the size of the group that ncclCommSplit creates for this color. Color
+// -1 sets the size for any color. The second function returns the size for a color; 0 = not set.
 void vramscope_simulated_split(int color, int ranks);
 int vramscope_simulated_split_size(int color);
 // The ledger of all devices as JSON. Returns the bytes needed including the final 0; writes at most

@@ -69,8 +69,8 @@ enum Name : int {
   kEngineDevice = 1307,
   kDeviceJson = 2702,
 
-  kIsEstimated = -2,    // not cuDNN's: in a configuration, that the model proposed it
-  kFirstExecuted = -1,  // not cuDNN's: in a graph, which of its plans ran first
+  kIsEstimated = -2,    // not cuDNN's: set in a configuration that our model proposed
+  kFirstExecuted = -1,  // not cuDNN's: in a graph, the plan that ran first
 };
 
 // Bytes of one element of that type: 4 for enumerations, 8 for descriptors and pointers.
@@ -82,8 +82,9 @@ struct Attribute {
   std::vector<unsigned char> bytes;
 };
 
-// Counts its owners: its creator, and every descriptor that refers to it. cuDNN lets the creator destroy it
-// while others still need it. Only the count is thread-safe; cuDNN's descriptors are not thread-safe either.
+// A descriptor counts its owners: its creator, and every descriptor that refers to it. cuDNN lets the creator
+// destroy a descriptor that others still need. Only the count is thread-safe; cuDNN's own descriptors are not
+// thread-safe either.
 class Descriptor {
  public:
   explicit Descriptor(int kind) : kind_(kind) {}
@@ -95,7 +96,7 @@ class Descriptor {
 
   void Set(int name, int type, int64_t count, const void* elements);
   void SetInt64(int name, int64_t value) { Set(name, kInt64, 1, &value); }
-  // Copies the attributes of the other one, and its descriptors with them.
+  // Copies the attributes of `other`. Descriptors among them are shared, not copied.
   void CopyFrom(const Descriptor& other);
 
   // nullptr if never set.

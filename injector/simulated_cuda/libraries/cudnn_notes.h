@@ -2,11 +2,12 @@
 // What a dry run reports about cuDNN's workspaces. For convolutions: their sizes and where these come from.
 // For other operations: which ones ran, because their workspaces are not known.
 //
-//   VRAMSCOPE_SIMULATED_CUDNN_NOTES=FILE    written when the process ends, "%p" = its process id:
-//     cudnn       BYTES                     asked; the largest workspace of a plan that ran; tab between
-//     model       BYTES                     estimated; likewise
-//     attention   0                         such an operation ran
-//     batch_norm  0                         such an operation ran
+//   VRAMSCOPE_SIMULATED_CUDNN_NOTES=FILE    written when the process ends, "%p" = its process id. Columns are
+//                                           separated by tabs:
+//     cudnn       BYTES                     largest workspace of a plan that ran, if the real cuDNN was asked
+//     model       BYTES                     the same, if our model estimated it
+//     attention   0                         an attention operation ran
+//     batch_norm  0                         a batch norm operation ran
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ int Finalize(Descriptor& descriptor);
 void DescribeAsJson(Descriptor& plan);
 
 // cudnnBackendExecute with a plan: computes nothing, but of all plans of one graph only the first one that
-// runs succeeds. So benchmark mode keeps the engine that the heuristics consider fastest. Benchmark mode
-// would compare the times of an idle host, and its choice would differ from run to run.
+// runs succeeds. So benchmark mode keeps the engine that the heuristics consider fastest. Otherwise it would
+// compare the times of an idle host, and its choice would differ from run to run.
 int Execute(Descriptor& plan);
 
 }  // namespace vramscope::simulated::cudnn

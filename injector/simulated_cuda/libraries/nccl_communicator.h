@@ -48,10 +48,10 @@ class Communicator {
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] uint64_t id() const { return id_; }
-  // 1, 2, ...: all ranks of a communicator split it in the same order.
+  // Returns the number of the next split, from 1. All ranks of a communicator split it in the same order.
   uint32_t CountSplit() { return ++splits_; }
-  // Like CountSplit, for the messages it sends to a rank or to all (MessageKey::kToAll), and for those that
-  // it awaits from one rank.
+  // Like CountSplit, for the messages that this rank sends to one rank or to all (MessageKey::kToAll), and
+  // for those that it awaits from one rank.
   uint32_t CountMessage(int to) { return ++messages_[to]; }
   uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 

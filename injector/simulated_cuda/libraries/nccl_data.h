@@ -23,7 +23,7 @@ void BeginGroup();
 bool InGroup();
 // True if the next EndGroup ends the outermost group.
 bool IsOutermostGroup();
-// Carries out what was deferred when the outermost group ends.
+// If the outermost group ends, carries out what was deferred.
 void EndGroup();
 // This rank sends these bytes; `to_itself` if it is the receiver, or one of the receivers.
 void Sent(const void* from, size_t bytes, void* stream, bool to_itself);

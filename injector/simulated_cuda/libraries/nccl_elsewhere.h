@@ -11,9 +11,9 @@
 
 namespace vramscope::simulated {
 
-// For one communicator; its end gives back what it took. The sum over a process's communicators is tracked,
-// and the highest sum of each model is reported when the process ends. Does nothing without the environment
-// variable.
+// The memory of one communicator; the destructor gives it back. The sum over a process's communicators is
+// tracked, and the highest sum of each model is reported when the process ends. Does nothing without the
+// environment variable.
 class NcclElsewhere {
  public:
   using Part = uint64_t NcclMemory::*;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small integers really travel between ranks if the other ranks run: sizes, shapes, counts of tokens, flags
-// and pickles, on which ranks base decisions. All other data is what nccl_data.h leaves in the buffers.
+// Sends small integers between ranks if the other ranks run: sizes, shapes, token counts, flags and pickles,
+// because ranks base decisions on them. No other data is sent: nccl_data.h fills those buffers.
 //
-// The host waits inside the call for the values of others; NCCL leaves that to the stream. So a rank sends
-// everything in a group of calls before it waits for anything.
+// Here the host waits inside the call for the other ranks' values; with NCCL the stream would wait. So a rank
+// sends everything in a group of calls before it waits for anything.
 #pragma once
 
 #include <cstddef>

@@ -11,13 +11,14 @@
 //   send = 4 KiB, receive = 4 KiB + LL 512 KiB + LL128 4.69 MiB + Simple 4 MiB, each in whole 2 MiB: 2 + 10
 //   MiB. Between two A100s the Simple buffer lies on the sending side: 6 + 6 MiB.
 //
-// Since 2.22, each is taken at its first use. Earlier releases take all but the peers' when the communicator
-// is created; so do later ones with NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0 (init.cc, runtimeConn).
+// Since NCCL 2.22, each buffer is taken at its first use. Earlier releases take the buffers of peers at their
+// first use, and all others when the communicator is created. So do later releases with
+// NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0 (init.cc, runtimeConn).
 //
-// Checked against users' measurements, by issue and pull request of NVIDIA/nccl: 544 and 688 MiB in groups of
-// 2 and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of H100s (1685); a
-// pool of 512 MiB for a group of one (2363), and none by default (2366). The topology is unknown: boards with
-// NVLink are assumed to be full HGX boards of eight.
+// Checked against users' measurements (in parentheses: the issue or pull request of NVIDIA/nccl): 544 and 688
+// MiB in groups of 2 and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of
+// H100s (1685); a pool of 512 MiB for a group of one (2363), and none by default (2366). The topology is
+// unknown: boards with NVLink are assumed to be full HGX boards of eight.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +52,13 @@ struct NcclSettings {
 // From the environment.
 NcclSettings NcclSettingsOfProcess();
 
-// All in bytes of this rank's device, with the first use of each.
+// Bytes on this rank's device. Each comment names the use that takes the memory.
 struct NcclMemory {
   uint64_t ring = 0;     // any collective
   uint64_t tree = 0;     // a reduction to all
   uint64_t nvls = 0;     // a collective that adds up or gathers
   uint64_t send = 0;     // a message to a peer on the same board, for each such peer
-  uint64_t receive = 0;  // a message from one, likewise
+  uint64_t receive = 0;  // a message from a peer on the same board, for each such peer
   uint64_t pool = 0;     // a message to a peer on another board; as much again for messages from there
 };
 
@@ -65,9 +66,9 @@ struct NcclMemory {
 // made at once.
 bool ConnectsWhenUsed(const NcclSettings& settings, int release);
 
-// Removes what a communicator split off one of `parent_ranks` shares with it: the pool, and NVLink SHARP's
-// buffers if it has as many ranks on the board (init.cc, nvls.cc). Its rings count in full: which of the
-// parent's connections it can use depends on its members.
+// For a communicator split off a parent of `parent_ranks` ranks: removes what the two share. That is the
+// pool, and NVLink SHARP's buffers if both have as many ranks on the board (init.cc, nvls.cc). Rings count in
+// full: which of the parent's connections a child can use depends on its members.
 void ShareWithParent(int parent_ranks, int ranks, NcclMemory* memory);
 
 // `release` is NCCL's, 22602 for 2.26.2. `ranks` is at least 1.

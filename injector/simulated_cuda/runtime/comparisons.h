@@ -5,12 +5,13 @@
 //   x == 3, x < 3, x == y    and !=, <=, >, >=: computed. Uploaded values are compared as they are. A value
 //                            that a kernel would have computed is 0, so all agree, and a loop that waits for
 //                            a 0 ends
-//   all() of such            yes, like any "are all true?" (host_reads.h), unless the uploaded values give no
+//   all() of such            true, like any "are all true?" (host_reads.h), unless the uploaded values
+//                            make it false
 //   is it true? of such      PyTorch checks this before it raises an error ("weights cannot be negative",
 //                            "the window is zero"), by equal(answer, ones), after which it copies one byte.
 //                            Here a value that a kernel would have computed counts as 1: an ordinary value
 //                            that no check refuses
-//   all() of nothing         yes: PyTorch fills in the answer
+//   all() of nothing         true: PyTorch fills in the answer
 //
 // PyTorch 2.4 to 2.15: CompareEQKernel.cu, CompareKernels.cu, FillKernel.cu, Equal.cpp and
 // is_scalar_tensor_true of TensorSubclassLikeUtils.h in aten/src/ATen. Kernels are recognized by name, so
@@ -23,8 +24,8 @@ namespace vramscope::simulated {
 
 // The calling thread launches this kernel with pointers to its arguments (nullptr: not known).
 void NoteComparison(const void* kernel, void* const* arguments);
-// True if that kernel left the single byte "true": as the answer of a comparison, or by filling it in (which
-// is not carried out).
+// True if the last launched kernel sets a single byte to "true": in the first function, as the result of a
+// comparison; in the second, by a fill, which the simulation does not carry out.
 bool LastLaunchComparedTrue();
 bool LastLaunchFilledTrue();
 // The thread has just copied this many bytes from device to device.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaDeviceProp in the layout of the library's CUDA release: 13 removed what 12 had deprecated.
+// cudaDeviceProp in the layout of the library's CUDA release. CUDA 13 removed the fields that CUDA 12 had
+// deprecated.
 #pragma once
 
 #include <cstddef>

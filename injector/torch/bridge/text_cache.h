@@ -2,8 +2,8 @@
 // Caches the host's ids of texts that the bridge sends again and again: shapes, scalar arguments, names.
 //
 // Why a cache: the host's intern() takes a lock and hashes the text. A training step asks for some
-// thousands of texts, and only about a hundred of them differ. A table of the calling thread answers them
-// by the numbers themselves, without building a text.
+// thousands of texts, and only about a hundred of them differ. So each thread has a table from the numbers to
+// the id, and no text is built.
 //
 //   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    on a collision the newest stays
 //
