@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoint blocks: all blocks alive at one point of the trace, so that a reader need not start at the
-// beginning.
+// A checkpoint in a trace file: the memory blocks that are alive at one point of the trace, so that a reader
+// need not start at the beginning.
 //
-// The payload is a column set (column_set.h) of type 0, one value per live block, in the order of allocation:
+// The payload is a column set (column_set.h) of type 0, one value per live memory block, in the order of
+// allocation:
 //   0 number  1 address  2 size  3 device  4 time  5 process
 // (numbers, addresses and times as zigzag deltas).
-// The block header's first_event is the number of events before it; its count is the number of live blocks.
+// In the header of the checkpoint block, first_event is the number of events before the checkpoint, and count
+// is the number of live blocks.
 #pragma once
 
 #include <optional>

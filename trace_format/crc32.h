@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CRC-32 as in zlib, PNG and Ethernet (polynomial 0x04C11DB7 reflected, start and final xor all ones).
 //
-// Why this one: every language's standard library has it, so readers in other languages stay short. It finds
-// every burst of up to 32 bits. The bytes it guards are compressed (a few per event), so its speed (about 3
-// GB/s here) is never the limit.
+// Why this one: every language's standard library has it, so readers in other languages stay short. It
+// detects every error burst of up to 32 bits. It runs over compressed bytes (a few bytes per event), so its
+// speed (about 3 GB/s here) is never the limit.
 #pragma once
 
 #include <cstdint>

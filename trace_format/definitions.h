@@ -57,7 +57,7 @@ using SourceFiles = std::map<std::string_view, std::string_view>;
 // variants").
 struct ProgramText {
   uint64_t step = 0;  // the noted step, from 1; 0 = unknown
-  // the seal of the account that recorded it (profiler/collector/output/seal.h); may be empty
+  // the seal of the user account that recorded it (profiler/collector/output/seal.h); may be empty
   std::string_view seal;
   std::string_view text;  // JSON
 };

@@ -192,8 +192,8 @@ constexpr uint64_t DriverPoolOf(uint64_t flags) { return flags >> 8; }
 // kDriverTotal
 enum class DriverTotalSource : uint16_t {
   kMemGetInfo = 1,  // cuMemGetInfo: used = total - free, for all processes of the device
-  kPool = 2,        // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT of the pool `id`; total = its USED_MEM_CURRENT
-  kGraphs = 3,      // CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT; total = USED_MEM_CURRENT
+  kPool = 2,        // pool `id`: used = CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, total = USED_MEM_CURRENT
+  kGraphs = 3,      // used = CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, total = USED_MEM_CURRENT
   kDevice = 4,      // NVML: the device as a whole
   kProcess = 5,     // NVML: the process `id` (its pid)
 };

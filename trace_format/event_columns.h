@@ -36,7 +36,7 @@ enum class Transform : uint8_t {
   kDelta = 1,
   // d > 0: the address of the allocation d kAlloc events before this event. 0: the next literal.
   kReference = 2,
-  // zigzag(value - size of the allocation that this event's kReference field names; size 0 if it is a
+  // zigzag(value - size of the allocation that this event's kReference field names; size 0 if that field is a
   // literal).
   kReferredSize = 3,
   // zigzag(value - field `parameter` of the same event).

@@ -33,7 +33,7 @@ class EventDecoder {
   std::span<const Event> Next();
   std::span<const uint32_t> processes() const { return std::span(process_).first(size_); }
 
-  // kAlloc events of the block before the batch that Next returned last.
+  // The number of kAlloc events in the block before the batch that Next returned last.
   uint64_t allocs_before_batch() const { return allocs_before_batch_; }
 
   static_assert(kEventTypeCount * kMaxEventFields < 256, "places are bytes");

@@ -26,7 +26,7 @@ namespace vramscope::trace {
 
 class TraceReader {
  public:
-  // Fails only if nothing can be read (not a trace, newer major version, no header). Later damage is reported
+  // Fails only if nothing can be read (not a trace, newer major version, no header). Other damage is reported
   // by damage().
   static Result<std::unique_ptr<TraceReader>> Open(const std::string& path);
   // `bytes` must outlive the reader.

@@ -101,9 +101,9 @@ struct RingFileHeader {
 // clang-format on
 static_assert(sizeof(RingFileHeader) <= kRingHeaderBytes);
 
-// <session>/room: how many bytes of the file system rings may still take. A target subtracts a ring's bytes
-// before it creates the ring. The collector returns the bytes of a process that has ended. Nobody waits for
-// room: a thread without a ring counts its records as lost.
+// <session>/room: the number of bytes of the file system that rings may still take. A target subtracts a
+// ring's bytes before it creates the ring. The collector returns the bytes of a process that has ended.
+// Nobody waits for room: a thread without a ring counts its records as lost.
 struct RingRoom {
   std::atomic<int64_t> bytes_left;
   std::atomic<uint64_t> unrecorded;  // processes that could not start recording for lack of room

@@ -16,7 +16,7 @@
 
 namespace vramscope::trace::testing {
 
-// A closed trace of these events, with `threads` threads in one process each.
+// A closed trace of these events, with `threads` threads, each in its own process.
 Bytes WriteTrace(std::span<const Event> events, const TraceWriter::Options& options = {},
                  uint32_t threads = 1);
 

@@ -4,8 +4,8 @@
 // Modeled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step is the same sequence of
 // about 850 allocations and as many frees, with saved tensors, gradient labels and ranges between them. The
 // irregular parts are modeled too, because they decide the size: times jitter by some ten percent, one call
-// in fifty takes long, and one allocation in seven gets an address other than the heap's newest free one of
-// its size.
+// in fifty takes long, and one allocation in seven does not reuse the most recently freed address of its
+// size.
 //
 //   step = data ─► forward:   layers x (allocations, kSaved)
 //               ─► backward:  layers x (allocations, kSavedReleased, kLabel gradient)

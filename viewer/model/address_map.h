@@ -34,7 +34,7 @@ struct MapSegment {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t free = 0;
-  uint64_t held_back = 0;  // the part of it that pinning blocks keep from the driver
+  uint64_t held_back = 0;  // the part of `free` that pinning blocks keep from going back to the driver
   bool large = false;
   bool expandable = false;
   std::string domain;            // "stream 7"; "" for the default stream and pool
@@ -81,8 +81,8 @@ class AddressMap {
   model::EventIndex moment_ = model::kNever;
   std::unique_ptr<fragmentation::LayoutCursor> cursor_;
   std::unique_ptr<classify::Origins> origins_;
-  // By the history's moment of the allocation. Most blocks stay from one moment to the next, and computing
-  // their texts takes longer than everything else about the map.
+  // The key is the moment of the allocation in the layout's history. Most blocks stay from one moment to the
+  // next, and computing their texts takes longer than everything else about the map.
   std::unordered_map<uint32_t, KnownBlock> known_;
   std::vector<MapSegment> segments_;
   uint64_t bytes_ = 0;

@@ -34,7 +34,7 @@ class AddressAxis {
     double place = 0;  // of `begin`
   };
   AddressAxis() = default;
-  // [begin, end) in any order; they may overlap.
+  // `used`: ranges [begin, end), in any order; they may overlap.
   explicit AddressAxis(std::vector<std::pair<uint64_t, uint64_t>> used);
 
   [[nodiscard]] const std::vector<Area>& areas() const { return areas_; }
@@ -53,7 +53,7 @@ class AddressAxis {
   double per_byte_ = 1;
 };
 
-// A segment of the caching allocator, as long as it was held.
+// A segment of the caching allocator, and the time during which it was held.
 struct SegmentSpan {
   uint64_t begin = 0;
   uint64_t end = 0;
@@ -80,7 +80,7 @@ class AddressTimeIndex {
   const model::Run& run_;
   AddressAxis axis_;
   std::vector<SegmentSpan> segments_;
-  std::vector<std::vector<model::BlockId>> by_life_;  // [n]: lives of less than 2^n ns, in order of birth
+  std::vector<std::vector<model::BlockId>> by_life_;  // [n]: blocks of less than 2^n ns, in order of birth
 };
 
 struct AddressTimeWindow {
@@ -102,7 +102,7 @@ struct AddressTimePiece {
   double end_ns = 0;
   double low = 0;  // places on the axis
   double high = 0;
-  float cover = 1;    // the share of the rectangle that they fill
+  float cover = 1;    // the share of the rectangle that its blocks fill
   uint8_t entry = 0;  // in the legend
 };
 
@@ -120,10 +120,10 @@ struct AddressTimePicture {
                                                  const AddressTimeIndex& index,
                                                  const AddressTimeWindow& window, BlockColors& colors);
 
-// Draws on a thread; meanwhile the last picture stays.
+// Draws on a thread, and shows the last picture until the next one is ready.
 class AddressTimeView {
  public:
-  // All arguments must outlive the view, or its next Update. Calls `wake` when there is a new picture.
+  // All arguments must live until the next Update or Forget. Calls `wake` when there is a new picture.
   void Update(const Document& document, const DeviceView& device, const AddressTimeIndex& index,
               const AddressTimeWindow& window, const std::function<void()>& wake);
   // Call before the objects it draws are destroyed.

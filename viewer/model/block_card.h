@@ -2,8 +2,8 @@
 // Everything about one block, in the order in which people ask: what it is, how large, why it is in its
 // category, who allocated it, who freed it and when, what its neighbors are.
 //
-// Stacks have twenty frames of which three are the program's own. Own frames come first; the others are
-// folded:
+// A stack often has twenty frames, of which only three are the program's own. Own frames come first; the
+// others are folded:
 //
 //   train.py:32   forward           <- own
 //   train.py:118  main              <- own

@@ -14,8 +14,8 @@ namespace vramscope::viewer {
 
 class CategoryChoice {
  public:
-  // `series` shows these as soon as they are computed; only the last of several requests counts. It must
-  // outlive the choice. Calls `wake` when Update has something to do.
+  // `series` shows these categories as soon as they are computed; only the last of several requests counts.
+  // `series` must outlive the choice. Calls `wake` when Update has something to do.
   void Ask(const classify::MemorySeries& series, classify::CategoryMask categories,
            const std::function<void()>& wake);
   // Call once per frame: applies finished results.

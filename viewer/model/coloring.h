@@ -21,7 +21,7 @@ namespace vramscope::viewer {
 enum class Coloring : uint8_t { kCategory, kAge, kSize, kStream, kStack, kStep };
 inline constexpr size_t kColoringCount = 6;
 struct ColoringInfo {
-  const char* key;   // for scripts and locators: "size"
+  const char* key;   // for scripts and links: "size"
   const char* name;  // for people: "size"
 };
 [[nodiscard]] const ColoringInfo& Info(Coloring coloring);
@@ -34,7 +34,7 @@ inline constexpr uint32_t kUnknownRgb = 0x5b6472;
 
 // The facts about a block that its color may depend on.
 struct ColoredBlock {
-  model::BlockId block = model::kNone;  // kNone: older than the file, only its size and category are known
+  model::BlockId block = model::kNone;  // kNone: older than the file's first event; size and category known
   uint64_t bytes = 0;
   classify::Category category = classify::Category::kUnattributed;
 };
@@ -71,7 +71,7 @@ class BlockColors {
 
   Coloring by_ = Coloring::kCategory;
   std::vector<LegendEntry> legend_;
-  std::array<uint64_t, kDistinct> holders_ = {};  // which class has each of the distinct colors; 0 = none
+  std::array<uint64_t, kDistinct> holders_ = {};  // the class that has each distinct color; 0 = none
   std::unordered_map<uint32_t, uint64_t> line_of_stack_;
   std::unordered_map<std::string_view, uint64_t> lines_;
   std::vector<std::string_view> line_texts_;

@@ -35,7 +35,8 @@ class ComparedFiles {
 
 class ComparisonView {
  public:
-  // Both documents must outlive the view, or its next Update. Calls `wake` when there is an answer.
+  // Both documents must live until the next Update, or until the view is destroyed. Calls `wake` when there
+  // is an answer.
   void Update(const Document& before, const Document& after, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return running_.valid(); }
   // Nothing while it is being computed.

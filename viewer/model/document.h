@@ -54,7 +54,7 @@ struct DeviceView {
   CategoryChoice choice;  // of what the series shows
   StepLine reserved;
   StepLine used;                     // of the whole device, from the driver
-  std::optional<uint64_t> capacity;  // of the device, if the driver was asked
+  std::optional<uint64_t> capacity;  // of the device, if the driver was queried
   std::vector<TimelineMark> marks;
   RangeLanes lanes;  // of its process
 };
@@ -66,7 +66,7 @@ struct LayoutView {
   std::unique_ptr<fragmentation::LayoutWalk> walk;    // nullptr if the segments are not known
   std::string why_not;                                // in that case: one sentence
   std::shared_ptr<const AddressTimeIndex> addresses;  // also without a walk
-  // Adds facts to the subject that only the analysis has; empty if there is nothing to add.
+  // Adds to the subject the facts that only the analysis has; empty if there is nothing to add.
   std::function<void(const classify::Analysis&, fragmentation::Subject&)> explain;
 };
 

@@ -14,9 +14,10 @@
 
 namespace vramscope::viewer {
 
-// Nanoseconds from begin to end, with a small margin. Covers the peak too, unless that would more than double
-// it. Without steps, or if recording began in the middle: from the first to the last allocation of the
-// device, if that is less than 80 % of the run. The device must have allocated something.
+// Nanoseconds from begin to end, with a small margin. Includes the peak too, unless that would more than
+// double the stretch. Without steps, or if recording began in the middle of a run: from the first to the last
+// allocation of the device, or the whole run, if this stretch is at least 80 % of the run. The device must
+// have allocated something.
 [[nodiscard]] std::pair<double, double> FirstWindow(const Document& document, const DeviceView& device);
 
 }  // namespace vramscope::viewer

@@ -35,7 +35,7 @@ struct FitAnswer {
   plan::Answer plans;
   std::vector<WhatIfQuestion> questions;  // the panel's switches for each plan
 
-  // If there is no plan: what is still missing with the changes that need least.
+  // If there is no plan: the bytes that are still missing with the changes that need the least memory.
   [[nodiscard]] uint64_t shortfall() const;
 };
 
@@ -46,12 +46,12 @@ class FitView {
   FitView& operator=(FitView&&) = default;
   ~FitView() { Cancel(); }  // the future then waits for the thread
 
-  // Searches for plans that fit into `into`; cancels a running search. The subject must outlive it, or the
-  // next Clear. Kept re-runs count as plans too; nullptr: there are none. Calls `wake` when there is an
-  // answer.
+  // Searches for plans that fit into `into`; cancels a running search. The subject must live until the search
+  // has ended; Clear waits for that. Kept re-runs count as plans too; nullptr: there are none. Calls `wake`
+  // when there is an answer.
   void Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReruns> reruns,
              const std::function<void()>& wake);
-  // The search ends soon and has no answer.
+  // Ends the running search soon, without an answer.
   void Cancel();
   // Cancels and waits. Forgets the answer, but not the question.
   void Clear();
@@ -61,7 +61,8 @@ class FitView {
   [[nodiscard]] bool busy() const { return running_.valid(); }
   [[nodiscard]] bool cancelled() const { return stop_ != nullptr && stop_->load(); }
   [[nodiscard]] const std::optional<Result<FitAnswer>>& answer() const { return answer_; }
-  // Read at the first call. An error explains why there is no table; then only sizes can be given.
+  // The table of GPU models, read at the first call. An error explains why there is no table; then the user
+  // can enter only sizes.
   [[nodiscard]] const Result<std::vector<collector::GpuModel>>& gpus();
   // As a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;

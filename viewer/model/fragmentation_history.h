@@ -15,19 +15,19 @@
 
 namespace vramscope::viewer {
 
-// The requests of the run, put through the model of PyTorch's allocator.
+// The outcome of the run's requests in the model of PyTorch's allocator, with one allocator setting.
 struct SettingsOutcome {
   std::string settings;        // as PYTORCH_CUDA_ALLOC_CONF; "" = all defaults
   bool recorded = false;       // the file's own figures, not a re-run
   uint64_t peak_reserved = 0;  // bytes
-  std::string refused;         // one sentence, if they could not be tried
+  std::string refused;         // one sentence, if these settings could not be tried
 };
 
 struct FragmentationOverTime {
   // in order; always includes the fullest and the worst moment
   std::vector<fragmentation::SeriesPoint> points;
   // First the recorded figures, then a re-run of the recorded settings from an empty allocator, then re-runs
-  // of other settings. These are compared with the second one.
+  // of other settings. These last re-runs are compared with the second outcome.
   std::vector<SettingsOutcome> outcomes;
 };
 
@@ -41,10 +41,10 @@ struct FragmentationOverTime {
 
 class FragmentationHistory {
  public:
-  // `layout.walk` must exist. The layout must outlive the view, or its next Update. Calls `wake` when there
-  // is an answer.
+  // `layout.walk` must exist. The layout must live until the next Update or Clear. Calls `wake` when there is
+  // an answer.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
-  // Forgets the layout; call before its document is destroyed. Waits for its readers.
+  // Forgets the layout; call before its document is destroyed. Waits for the thread that reads it.
   void Clear();
   [[nodiscard]] bool busy() const { return running_.valid(); }
   // Nothing while it is being computed.

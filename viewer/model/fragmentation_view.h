@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The content of the fragmentation and out-of-memory panels: answers of profiler/fragmentation, requested
-// again only if the moment has changed; slow ones on a thread.
+// again only if the moment has changed. Slow answers are computed on a thread.
 #pragma once
 
 #include <functional>

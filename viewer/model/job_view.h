@@ -21,8 +21,9 @@
 namespace vramscope::viewer {
 
 // The open files that belong to the job of `shown`, itself included, in their order. Files are of one job if
-// they were recorded at the same time, or if they lie in one folder and are of different ranks: dry runs of
-// ranks follow each other, and snapshots have no clock. `files`: nullptr while one is read.
+// they were recorded at the same time, or if they lie in one folder and are of different ranks. The second
+// rule is for dry runs, whose ranks run one after the other, and for snapshots, which have no clock. An entry
+// of `files` is nullptr while the file is read.
 [[nodiscard]] std::vector<size_t> FilesOfJob(const std::vector<const Document*>& files, size_t shown);
 
 struct OpenRank {
@@ -53,15 +54,15 @@ struct HeatCell {
 [[nodiscard]] std::optional<HeatCell> CellAt(const JobAnswer& answer, size_t row, size_t column);
 // "rank 1, step 5: peak 2.9 GiB, 408.0 MiB above the median of its peers."; then the reasons of the row.
 [[nodiscard]] std::string CellText(const JobAnswer& answer, size_t row, size_t column);
-// The cell that a finding leads to: its first rank, at the step where it begins, or ends, or peaks. Nothing
-// if it is about ranks that no file has.
+// The cell that a click on a finding shows: the finding's first rank, at the step where the finding begins,
+// ends or peaks. Nothing if no file has these ranks.
 [[nodiscard]] std::optional<HeatCell> CellOf(const JobAnswer& answer, const fleet::Finding& finding);
 
 class JobView {
  public:
-  // Documents must outlive the view, or its next Update. Calls `wake` when there is an answer.
+  // Documents must live until the next Update or Clear. Calls `wake` when there is an answer.
   void Update(const std::vector<const Document*>& files, size_t shown, const std::function<void()>& wake);
-  // Forgets the documents; call before one is destroyed. Waits for its readers.
+  // Forgets the documents; call before one is destroyed. Waits for the thread that reads them.
   void Clear();
   [[nodiscard]] bool busy() const { return running_.valid(); }
   // Nothing while it is being computed.

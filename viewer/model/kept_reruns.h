@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The re-runs in an open file, for the what-if view. Each is loaded at its first use, on the calling thread.
-// The viewer never runs a program: for re-runs that were not kept, it shows the command that makes them.
+// The viewer never runs a program: if a re-run was not kept, it shows the command that makes it.
 #pragma once
 
 #include <map>
@@ -33,14 +33,14 @@ struct RerunChoice {
 class KeptReruns {
  public:
   KeptReruns(std::shared_ptr<const model::Source> source, std::string path);
-  // Reads the file again: re-runs may have been added since it was opened. Nothing if it cannot be read.
+  // Reads the file again: re-runs may have been added since it was opened. nullptr if it cannot be read.
   [[nodiscard]] static std::shared_ptr<const KeptReruns> Again(const std::string& path);
 
   // The kept re-runs, then the usual ones that were not kept.
   [[nodiscard]] std::vector<RerunChoice> Choices() const;
   // nullptr if it was not kept. A key without a GPU matches any GPU.
   [[nodiscard]] const experiment::KeptVariant* Find(const std::string& key) const;
-  // The key for these changes on the recorded GPU, kept or not.
+  // The key for these changes on the recorded GPU, whether or not such a re-run was kept.
   [[nodiscard]] std::string KeyOf(const std::vector<whatif::Asked>& changes) const;
   // Loads the re-run once and caches it. May be called from any thread. An error is a sentence.
   [[nodiscard]] Result<std::shared_ptr<const LoadedRerun>> Get(const experiment::KeptVariant& kept) const;
@@ -48,7 +48,7 @@ class KeptReruns {
   // any thread.
   [[nodiscard]] std::string Drift(const whatif::Baseline& recorded, const std::string& gpu) const;
 
-  // Why there is no answer for changes that were not kept, and the command that computes one.
+  // Why there is no answer for changes whose re-run was not kept, and the command that computes an answer.
   struct Unanswered {
     std::string sentence;
     std::string command;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the window as the user left it: theme, text size, positions of the dividers. One line
-// "key=value" each, in the folder of the list of recent files.
+// The state of the window as the user left it: theme, text size, positions of the dividers. Each setting is a
+// line "key=value" of one file, in the same folder as the list of recent files.
 //
 // Why not ImGui's own file: it stores windows and tables, and the viewer has one window of fixed parts.
 #pragma once

@@ -14,15 +14,15 @@ namespace vramscope::viewer {
 
 // "Memory grows by 12 MiB a step, from 2 places.": the result of `vramscope leaks` in one sentence.
 [[nodiscard]] std::string LeaksHeadline(const leaks::Answer& answer);
-// The filter that shows the survivors of such a place in the table of live blocks; "" if nothing is known
-// about it.
+// The filter for the table of live blocks that shows the blocks of this growing place (its module and
+// operator); "" if neither is known.
 [[nodiscard]] std::string FilterFor(const leaks::Growth& growth);
 
 class LeaksView {
  public:
-  // Document and device must outlive the view, or its next Update. Calls `wake` when there is an answer.
+  // Document and device must live until the next Update or Clear. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for its readers.
+  // Forgets the device; call before its document is destroyed. Waits for the thread that reads it.
   void Clear();
   [[nodiscard]] bool busy() const { return running_.valid(); }
   // Nothing while it is being computed.

@@ -28,7 +28,7 @@ struct LineBand {
 class LineBands {
  public:
   static constexpr size_t kLines = 7;
-  static constexpr size_t kCount = kLines + 2;  // with others, and blocks without a stack
+  static constexpr size_t kCount = kLines + 2;  // the lines, "other lines", and blocks without a stack
   using Bytes = std::array<uint64_t, kCount>;
 
   // O(blocks + changes): about 2 s for ten million events.
@@ -36,7 +36,7 @@ class LineBands {
 
   // From bottom to top. An unused band has no text.
   [[nodiscard]] const std::array<LineBand, kCount>& bands() const { return bands_; }
-  // They sum to `allocated`, the device's bytes after that event.
+  // The bytes of each band after `event`. They add up to `allocated`, the device's bytes at that point.
   [[nodiscard]] Bytes After(model::EventIndex event, uint64_t allocated) const;
 
  private:
@@ -44,17 +44,17 @@ class LineBands {
   std::array<StepLine, kCount - 1> lines_;  // the last band is what remains
 };
 
-// True if most of the device's peak has no category but a stack.
+// True if most bytes of the device's peak have no category, and at least one of its blocks has a stack.
 [[nodiscard]] bool LinesTellMore(const Document& document, const DeviceView& device);
 
 // The bands of the shown device, computed on a thread, and their bytes in the columns of its timeline,
 // cached.
 class LineBandsView {
  public:
-  // Document and device must outlive the view, or its next Update. Calls `wake` when there are bands.
+  // Document and device must live until the next Update, Forget or Clear. Calls `wake` when there are bands.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the thread. The bands are shown until
-  // the next ones are there, for a file that has grown.
+  // Forgets the device; call before its document is destroyed. Waits for the thread. For a file that has
+  // grown: the old bands are shown until there are new ones.
   void Forget();
   // Also forgets the bands.
   void Clear();

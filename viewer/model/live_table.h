@@ -27,13 +27,14 @@ struct LiveRow {
   std::string_view name;  // "" = unnamed
   std::string_view module;
   std::string_view op;
-  std::string_view line;  // of code: the frame that tells most
+  std::string_view line;  // of code: the most informative frame
   model::EventIndex freed = model::kNever;
   bool guessed = false;           // the category is guessed: the file names no tensors
   bool before_recording = false;  // it was already there when the recording began
 };
 
-// Which blocks are listed: those that lived at any time between two events, or all.
+// Which blocks are listed: those alive at the moment, those that lived at any time between two events, or
+// all.
 struct ListedBlocks {
   enum class Kind : uint8_t { kLive, kRange, kRun } kind = Kind::kLive;
   model::EventIndex first = 0;  // of a range
@@ -45,7 +46,7 @@ struct ListedBlocks {
 // without a column is searched in all texts. '*' matches anything.
 class RowFilter {
  public:
-  // An error names the word that is not understood, and what would be.
+  // An error names the word that is not understood, and a valid form.
   [[nodiscard]] static Result<RowFilter> Parse(std::string_view text);
   [[nodiscard]] bool Matches(const LiveRow& row) const;
 
@@ -67,7 +68,7 @@ class LiveTable {
   // The rows for that state; recomputed only if something changed. Keeps the filter's error, if any.
   void Update(const Document& document, const DeviceView& device, model::EventIndex moment,
               const std::string& filter, const ListedBlocks& listed = {});
-  // A search goes on with the next Update.
+  // True while a search is unfinished. The next Update continues it.
   [[nodiscard]] bool busy() const { return searched_ < to_search_; }
   [[nodiscard]] double share() const {
     return to_search_ == 0 ? 1 : static_cast<double>(searched_) / static_cast<double>(to_search_);
@@ -77,7 +78,7 @@ class LiveTable {
   [[nodiscard]] const std::vector<LiveRow>& rows() const { return rows_; }
   [[nodiscard]] const std::vector<LiveRow>& all_live() const { return all_; }  // without the filter
   [[nodiscard]] uint64_t bytes() const { return bytes_; }     // of all that match, listed or not
-  [[nodiscard]] size_t matched() const { return matched_; }   // their number
+  [[nodiscard]] size_t matched() const { return matched_; }   // number of blocks that match
   [[nodiscard]] size_t live_count() const { return count_; }  // including those that the filter hides
   static constexpr size_t kMostFound = 10000;                 // rows of a search
   [[nodiscard]] const std::string& filter_error() const { return filter_error_; }
@@ -105,7 +106,7 @@ class LiveTable {
   bool descending_ = true;
   std::unique_ptr<classify::Origins> origins_;
   std::unique_ptr<report::FramesToShow> frames_;
-  bool in_the_middle_ = false;  // the recording began with blocks that were there
+  bool in_the_middle_ = false;  // when the recording began, there already were blocks
   std::vector<LiveRow> all_;
   std::vector<LiveRow> rows_;
   uint64_t bytes_ = 0;

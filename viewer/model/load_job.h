@@ -6,8 +6,8 @@
 //              └─► placing ────────┴─► layouts (address map, fragmentation), device by device
 //
 // In each pair of stages, the upper one has a thread of its own and runs in parallel with the lower one, so
-// two processors always have work. The document is handed over as soon as the timeline can be drawn. Its
-// owner must keep the job until the job has finished or been destroyed.
+// two processors always have work. The document is handed over as soon as the timeline can be drawn. The new
+// owner must keep the document until the job has finished or been destroyed.
 #pragma once
 
 #include <atomic>
@@ -44,8 +44,8 @@ class LoadJob {
   [[nodiscard]] const char* stage() const { return stage_; }
   [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
   void Cancel() { cancelled_ = true; }
-  // Valid once it has finished: bytes of the file when reading began; duration of everything; whether the
-  // writer has closed the file (a snapshot always is).
+  // Valid once the job has finished: bytes of the file when reading began; duration of everything; whether
+  // the writer has closed the file (a snapshot always is).
   [[nodiscard]] uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] double seconds() const { return seconds_; }
   [[nodiscard]] bool closed() const { return closed_; }

@@ -48,9 +48,8 @@ struct MemoryAxis {
   [[nodiscard]] double ShareOf(double bytes) const { return (bytes - low) / (high - low); }
 };
 
-// The axis for what a picture shows. Its upper end covers the highest allocated column, all lines that are at
-// most half as high again, and those that must be reached. `lines`: false while only some categories are
-// shown.
+// The axis for what a picture shows. Its upper end covers the highest allocated column, all lines up to 1.5
+// times as high, and the lines in `choice.reached`. `lines`: false while only some categories are shown.
 [[nodiscard]] MemoryAxis AxisFor(const TimelinePicture& picture, std::optional<uint64_t> capacity,
                                  const MemoryLineChoice& choice, bool lines, const MemoryZoom& zoom);
 

@@ -22,15 +22,16 @@ struct OpenFile {
   Tail tail;
   Notes notes;
   bool remembered = false;        // among the recent files
-  bool followed = false;          // the tail has the result of the first read
+  bool followed = false;          // the tail knows the result of the first read
   std::unique_ptr<LoadJob> next;  // the same file, after it has grown
   [[nodiscard]] std::string name() const;
   // True while a recorder is writing it.
   [[nodiscard]] bool live() const;
   // Moves the layouts that threads have computed from the job to their devices.
   void TakeLayouts();
-  // While the file grows, reads it again from time to time on a thread. When that is done, the file has the new
-  // document; returns the old one with everything made from it. Otherwise nullptr.
+  // While the file grows, reads it again from time to time on a thread. When a read has finished, this file
+  // gets the new document, and the old document is returned with everything made from it. Otherwise returns
+  // nullptr.
   [[nodiscard]] std::unique_ptr<OpenFile> Follow(const std::function<void()>& wake);
 
  private:

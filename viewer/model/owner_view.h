@@ -46,7 +46,7 @@ class OwnerView {
   // The node that the view is zoomed into, or the deepest existing node on the path to it.
   [[nodiscard]] const OwnerNode& shown() const;
   [[nodiscard]] const std::vector<std::string>& zoom() const { return zoom_; }
-  // Zooms in to a box of a layout of shown(). "7 smaller" cannot be zoomed into.
+  // Zooms in to a box of a layout of shown(). A box such as "7 smaller" cannot be zoomed into.
   void ZoomTo(const std::vector<OwnerBox>& boxes, size_t box);
   // Forgets the run; call before its document is destroyed.
   void Clear() { *this = {}; }
@@ -54,7 +54,7 @@ class OwnerView {
   void ZoomOut(size_t depth);
 
   OwnersBy by = OwnersBy::kModule;
-  bool chosen = false;  // by the user; else stacks show where neither modules nor operators are known
+  bool chosen = false;  // the user chose `by`; else it is kStack if few categories are known
   bool treemap = false;
 
  private:

@@ -51,15 +51,15 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// The places that the user has left. Jumps are reported by Remember. Other moves (a zoom, a drag, a click) are
-// seen by See; those that follow each other within kOneMove count as one.
+// The places that the user has left. Callers report jumps with Remember. See notices other moves (a zoom, a
+// drag, a click); moves that follow each other within kOneMove count as one move.
 class PlaceHistory {
  public:
   static constexpr double kOneMove = 0.6;  // seconds
 
   // Call before a jump from `place`.
   void Remember(const Place& place);
-  // Call in every frame, with the seconds since the last call. `keep`: false if the place that the user left
+  // Call in every frame, with the seconds since the last call. `keep(place)` returns false for a place that
   // is not worth a return.
   template <typename Keep>
   void See(const Place& place, double seconds, const Keep& keep) {

@@ -8,7 +8,7 @@
 namespace vramscope::viewer {
 
 struct RangeSummary {
-  uint64_t live_before = 0;  // bytes in the state at its start
+  uint64_t live_before = 0;  // live bytes at the start of the range
   uint64_t live_after = 0;   // at its end
   uint64_t allocations = 0;  // within
   uint64_t allocated = 0;    // bytes of these

@@ -27,11 +27,12 @@ struct RankStrip {
   std::string stands_out;  // one sentence; "" = it does not
 };
 
-// True if both were recorded at the same time, by the clocks of their machines, and neither is a copy.
+// True if both were recorded at the same time, by the clocks of their machines, and neither is a copy of the
+// other.
 [[nodiscard]] bool AtSameTime(const Document& a, const Document& b);
 
-// In order of ranks, then of devices. `files`: the open ones, nullptr while one is read; `shown` is one of
-// them. Empty if there are fewer than two GPUs.
+// In order of ranks, then of devices. `files`: the open files; an entry is nullptr while the file is read.
+// `shown`: index of the shown file. Empty if there are fewer than two GPUs.
 [[nodiscard]] std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_t shown);
 
 // The highest allocated bytes of each column of a view of the shown file. O(columns log changes).

@@ -53,7 +53,8 @@ class Session {
 
   void ShowFile(size_t file);
   void ShowDevice(size_t device);
-  // Shows another file of the same job, at the same time: `later_ns` is its time minus that of this file.
+  // Shows another file of the same job, at the same time: `later_ns` is its time minus the time of the shown
+  // file.
   void ShowAtSameTime(size_t file, size_t device, double later_ns);
   void SetMoment(model::EventIndex event);
   void SetMomentAt(double time_ns);
@@ -99,9 +100,9 @@ class Session {
 
   Place place;
   bool tab_chosen = false;  // by the user: then no file opens with another tab
-  // The coloring of blocks at their addresses. If it is by line of code, also that of the timeline.
+  // The coloring of blocks at their addresses. kStack (by line of code) also applies to the timeline.
   Coloring coloring = Coloring::kCategory;
-  bool coloring_chosen = false;  // by the user: then no file opens with another one
+  bool coloring_chosen = false;  // by the user: then no file opens with another coloring
   void Color(Coloring by) {
     coloring = by;
     coloring_chosen = true;
@@ -113,7 +114,8 @@ class Session {
   TableShows table_shows = TableShows::kByRange;
   [[nodiscard]] ListedBlocks BlocksListed() const;
   [[nodiscard]] ListedBlocks RangeEvents() const;  // of the selected range
-  // Sets one word of the filter, "category:activation", instead of others of its column; "" removes it.
+  // Adds one word to the filter, such as "category:activation", and removes other words of its column. ""
+  // only removes.
   void FilterBy(std::string_view column, std::string_view value);
   std::string message;  // one sentence about the last failure
 

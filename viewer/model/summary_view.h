@@ -15,12 +15,13 @@ namespace vramscope::viewer {
 
 class SummaryView {
  public:
-  // Document and device must outlive the view, or its next Update. Calls `wake` when there is an answer.
-  // `live`: the file still grows, so savings are not computed: they would be out of date a second later.
+  // Document and device must live until the next Update, Forget or Clear. Calls `wake` when there is an
+  // answer. `live`: the file still grows, so savings are not computed: they would be out of date a second
+  // later.
   void Update(const Document& document, const DeviceView& device, bool live,
               const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for its readers. The summary is shown
-  // until the next one is there, for a file that has grown.
+  // Forgets the device; call before its document is destroyed. Waits for the threads that read it. For a file
+  // that has grown: the old summary is shown until there is a new one.
   void Forget();
   // Also forgets the summary.
   void Clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about blocks that events record in addition to their lifetimes: the shape and type of the tensor in
-// them, and what freed them.
+// Facts about blocks beyond their lifetimes, read from the events: the shape and type of the tensor in a
+// block, and what freed the block.
 //
 // Why its own pass: the model of a run keeps neither, because few blocks are ever looked at. So the trace is
 // read once more when somebody looks at the first one, and 12 bytes per block are kept.
@@ -52,9 +52,9 @@ class TensorFacts {
 // The facts of the shown document, read on a thread when they are first wanted.
 class TensorFactsView {
  public:
-  // Document's run must outlive the view, or its next Update. Calls `wake` when they are there.
+  // `run` must live until the next Update or Clear. Calls `wake` when the facts are there.
   void Update(const model::Run& run, const std::function<void()>& wake);
-  // Forgets the run; call before it is destroyed. Waits for its reader.
+  // Forgets the run; call before it is destroyed. Waits for the thread that reads it.
   void Clear();
   [[nodiscard]] bool busy() const { return reading_.valid(); }
   // nullptr while they are being read.

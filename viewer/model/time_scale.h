@@ -31,7 +31,7 @@ class TimeScale {
   // nullptr if the axis needs none: it counts nanoseconds, or the run has no times and counts events anyway.
   [[nodiscard]] static std::shared_ptr<const TimeScale> For(TimeAxis axis, const model::Run& run,
                                                             std::span<const timeline::Step> steps);
-  // Units are events: at the time of event n it is n. `times` must outlive the scale.
+  // Units are events: the time of event n maps to n. `times` must outlive the scale.
   [[nodiscard]] static std::shared_ptr<const TimeScale> OfEvents(const model::TimeIndex& times);
   // Units are steps: step n begins at n. The time before the first step is one unit, and so is the time after
   // the last one; a gap between two steps is a quarter. nullptr if there is no step.
@@ -52,7 +52,7 @@ class TimeScale {
 
  private:
   const model::TimeIndex* times_ = nullptr;
-  // A line through these; both rise.
+  // Knots of a piecewise linear map; both lists rise.
   std::vector<double> knot_ns_;
   std::vector<double> knot_units_;
   std::vector<StepPlace> steps_;

@@ -40,7 +40,7 @@ class TimeView {
   }
 
   // The same stretch after the run has grown. A view of everything still shows everything, and a view of the
-  // end follows the end. Counts time.
+  // end follows the end. The result has no scale.
   [[nodiscard]] TimeView OfLonger(double whole_ns) const;
 
   // Sets the unit of the axis; nullptr: time. The visible stretch stays.
@@ -53,14 +53,14 @@ class TimeView {
   }
 
   void Fit() { Show(0, whole_); }
-  // Stays within the run and at least kShortest wide; the ends may come in either order.
+  // The stretch is limited to the run and is at least kShortest wide; the two times may come in either order.
   void Show(double begin_ns, double end_ns);
   // Keeps `time_ns` at its position; factor 2 shows half as much.
   void Zoom(double factor, double time_ns);
   // Pan by nanoseconds, or by a share of the visible width of the axis.
   void Pan(double ns) { Show(begin_ + ns, end_ + ns); }
   void PanBy(double widths);
-  // Pans as little as needed to make it visible with a little margin.
+  // Pans as little as needed to make `time_ns` visible, with a small margin.
   void Reveal(double time_ns);
 
   friend bool operator==(const TimeView&, const TimeView&) = default;

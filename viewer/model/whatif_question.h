@@ -22,7 +22,7 @@ namespace vramscope::viewer {
 struct WhatIfQuestion {
   std::string rerun;  // the key of a variant (experiment/question.h)
   std::string shard;  // "ddp", "zero1", "zero2", "zero3", "fsdp"; "" = as recorded, also below
-  int64_t ranks = 8;  // of these
+  int64_t ranks = 8;  // number of ranks, for `shard`
   std::set<std::string> checkpoints;  // paths of modules
   std::string optimizer;              // "sgd", "momentum", "adam", "adamw"
   std::string optimizer_way = "foreach";
@@ -37,7 +37,7 @@ struct WhatIfQuestion {
 // "--checkpoint all" means.
 [[nodiscard]] std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question,
                                                  const std::set<std::string>& blocks);
-// The inverse, for changes that a search may choose: the settings that request them.
+// The inverse of AskedBy, for changes that a search may choose: the settings that request these changes.
 [[nodiscard]] WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step);
 // The paths for a value of the checkpoint lever; empty if it matches no module.
 [[nodiscard]] std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value);
@@ -58,10 +58,11 @@ struct ModuleChoices {
 enum class Tick : uint8_t { kOff, kOn, kSome };
 [[nodiscard]] Tick TickOf(const std::vector<whatif::ModuleNode>& tree, size_t node,
                           const std::set<std::string>& ticked);
-// Ticks a module or, for a name, the modules next below it. Or removes the ticks of it and of all below it.
+// `on`: ticks the node or, if it is not a module itself, the nearest modules below it. Otherwise removes the
+// ticks of the node and of all nodes below it.
 void SetTick(const std::vector<whatif::ModuleNode>& tree, size_t node, bool on,
              std::set<std::string>& ticked);
-// True if a module around it is ticked, so that it is recomputed together with that module.
+// True if a module that contains the node is ticked, so that both are recomputed together.
 [[nodiscard]] bool TickedAbove(const std::vector<whatif::ModuleNode>& tree, size_t node,
                                const std::set<std::string>& ticked);
 

@@ -65,11 +65,11 @@ struct StepColumn {
 
 class WhatIfView {
  public:
-  // Starts what is new since the last call. Document and device must outlive the view, or its next Update.
-  // Calls `wake` when there is an answer.
+  // Starts to read the step, or to answer the question, if either has changed since the last call. Document
+  // and device must live until the next Update, Forget or Clear. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for its readers. The question stays, for
-  // a file that has grown: the next device gets it again.
+  // Forgets the device; call before its document is destroyed. Waits for the threads that read it. The
+  // question is kept: after a file has grown, it is asked again for the new device.
   void Forget();
   // Also forgets the question: for another file or device.
   void Clear();

@@ -98,7 +98,7 @@ struct App {
   AddressMap map;
   FragmentationView fragmentation;
   AutopsyView autopsy;        // declared after the session, whose layouts it reads on a thread
-  ComparisonView comparison;  // likewise its documents
+  ComparisonView comparison;  // likewise reads its documents
   WhatIfView whatif;
   LeaksView leaks;
   JobView job;
@@ -115,7 +115,7 @@ struct App {
   FragmentationHistory fragmentation_history;
 
   Waits waits = Waits::kNothing;
-  bool will_move = false;  // one of these waits is kThread
+  bool will_move = false;  // one of this frame's waits is kThread
   void WaitFor(bool busy, Waits how = Waits::kThread) {
     if (!busy) return;
     waits = std::max(waits, how);
@@ -134,7 +134,7 @@ struct App {
   std::string open_path;   // what is typed there
   // Asks for files in the platform's own way; empty: the viewer asks.
   std::function<void()> choose_files;
-  // Opens a link of another program, "vscode://file/..."; empty: there is nothing to open it with.
+  // Opens a link in another program, such as "vscode://file/..."; empty: there is nothing to open links with.
   std::function<void(const std::string&)> open_link;
   bool show_pins = false;  // on the address map
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
@@ -205,7 +205,7 @@ void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 // The list of events, in the remaining space.
 void ShowEvents(App& app);
-// Notes: their flags over a view of time, their list among the details.
+// Notes: DrawNotes draws flags over a view of time, ShowNotes the list among the details.
 void DrawNotes(App& app, ImVec2 min, ImVec2 max);
 void ShowNotes(App& app);
 void AskForNote(App& app);
@@ -253,7 +253,7 @@ struct MemoryPlot {
 void DrawMemoryLines(const App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 void DrawLineLabels(App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 [[nodiscard]] ImU32 ColorOf(MemoryLine line);
-// Handles the mouse on these names: true if it is on one.
+// Handles the mouse on these names: true if the mouse is on a name.
 bool HandleLineLabels(App& app, bool hovered);
 // Ctrl and the wheel over the plot zoom the memory axis.
 void ZoomMemory(App& app, const MemoryPlot& plot);
@@ -292,7 +292,7 @@ void ShowFact(const char* label, const std::string& value);
 void ShowHeading(const std::string& text);
 // Times along the upper edge of a view, with lines down through it.
 void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
-// Handles the mouse on the time of the last item's view: zoom, pan, the moment, a range.
+// Handles the mouse on the time axis of a view, whose item ImGui drew last: zoom, pan, the moment, a range.
 struct TimeMouse {
   float left = 0;  // of the plot
   float right = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and fonts.
+// The key presses and the fonts of the viewer.
 //
 // Why a queue of our own: a view takes the keys that it understands, in the order of the presses, and leaves
 // the others for the next view. A script, a page and a window fill it in the same way.
@@ -42,7 +42,7 @@ struct KeyPress {
 class KeyQueue {
  public:
   void Push(const KeyPress& press) { presses_.push_back(press); }
-  // True if it was pressed; removes it from the queue.
+  // True if this key was pressed; removes the press from the queue.
   bool Take(Key key, bool ctrl = false, bool shift = false, bool alt = false);
   bool Take(char key, bool ctrl = false, bool shift = false) {
     return Take(static_cast<Key>(key), ctrl, shift);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws frames of the viewer without a window, into a picture in memory. The code above it is the same as for
-// a window.
+// Draws frames of the viewer without a window, into a picture in memory. All other code of the viewer is the
+// same as with a window.
 //
 //   EGL without a surface (Mesa: no display, no GPU, no rights needed)   what a GPU draws, to the pixel
 //   our own rasterizer                                                   if there is no OpenGL at all
@@ -41,7 +41,8 @@ enum class Renderer : uint8_t { kAuto, kEgl, kSoftware };
 // not available.
 [[nodiscard]] Result<std::unique_ptr<Surface>> MakeSurface(Renderer renderer, int width, int height);
 
-// The two kinds. nullptr, with the reason, if this machine has no suitable EGL.
+// The two kinds of surface. MakeEglSurface returns nullptr, with the reason, if this machine has no suitable
+// EGL.
 [[nodiscard]] std::unique_ptr<Surface> MakeEglSurface(int width, int height, std::string& why_not);
 [[nodiscard]] std::unique_ptr<Surface> MakeSoftwareSurface(int width, int height);
 

@@ -35,7 +35,7 @@ struct Look {
   float scale = 1;
 };
 
-// The current one; set once per window.
+// The current look; set once per window.
 [[nodiscard]] const Look& look();
 // Sets ImGui's style too. The sizes of the fonts follow `scale`.
 void UseLook(const Fonts& fonts, bool dark, float scale);

@@ -26,7 +26,8 @@ class Window {
   // The scale of the display: 2 if it is set to 200 %. 1 with Wayland, which scales the whole window by itself.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
-  // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns false if the time is over.
+  // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns false if the time has run
+  // out.
   [[nodiscard]] bool Wait(double seconds);
   // Ends a sleep. May be called from any thread.
   static void Wake();

@@ -33,8 +33,8 @@ class Headless {
   void Frame();
   // Draws frames without input; they are not timed.
   void Rest(int frames);
-  // Waits until every file is open or refused, and placed. If frames are timed, draws frames meanwhile, like
-  // a window.
+  // Waits until every file is refused, or is open with its blocks placed. If frames are timed, draws frames
+  // while it waits, like a window.
   void WaitUntilLoaded();
   // Waits until answers that the view computes on a thread (an autopsy, a comparison) are on the screen.
   void WaitForAnswers();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+// The peak memory use of this process, for the viewer's own measurements.
 namespace vramscope::viewer {
 
 // The highest resident memory of this process so far, in bytes.

@@ -15,8 +15,8 @@
 //   goto step:3
 //   (The mouse waits for answers that may move what it points at.)
 //   shot step3.png                   relative to the current folder, or an absolute path
-//   expect moment_text = step 3, backward     "=", "!=", "<", ">", "~" (contains) on the state; a.b, a.0 go
-//                                             down
+//   expect moment_text = step 3, backward     a value of the state; "=", "!=", "<", ">" or "~" (contains);
+//                                             a.b is a member, a.0 an element
 //   state state.json                 writes the whole state
 //   open FILE
 #pragma once

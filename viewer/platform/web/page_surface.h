@@ -6,7 +6,7 @@
 
 namespace vramscope::web {
 
-// Before the first frame.
+// Call before the first frame.
 void UseWebRenderer();
 void DrawOnPage(const ImDrawData& frame);
 

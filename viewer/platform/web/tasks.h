@@ -15,7 +15,7 @@ namespace vramscope::web {
 class Task {
  public:
   explicit Task(std::function<void()> work) : work_(std::move(work)) {}
-  // Once; later calls do nothing.
+  // Runs the work. Calls after the first one do nothing.
   void Run() {
     if (const std::function<void()> work = std::move(work_); work) {
       work_ = nullptr;
