@@ -20,7 +20,7 @@
 namespace vramscope::trace {
 
 struct BlockEntry {
-  uint64_t offset = 0;  // offset of its header
+  uint64_t offset = 0;  // of the block's header in the file
   BlockHeader header;   // from an index: without raw size, compression and checksum
 
   uint64_t end() const { return offset + kBlockHeaderBytes + header.stored_bytes; }

@@ -2,9 +2,9 @@
 // Little-endian bytes: fixed-width fields, varints, and a cursor over untrusted input that cannot run past
 // its end.
 //
-// Varint: seven bits per byte, least significant first, the high bit set on all but the last byte; at most
-// ten bytes. 300 = 0xAC 0x02.
-// Zigzag: small numbers of either sign become small unsigned numbers: 0, -1, 1, -2 -> 0, 1, 2, 3.
+// Varint: seven bits per byte, least significant first, the high bit set on every byte except the last; at
+// most ten bytes. 300 = 0xAC 0x02. Zigzag: small numbers of either sign become small unsigned numbers: 0, -1,
+// 1, -2 -> 0, 1, 2, 3.
 #pragma once
 
 #include <bit>

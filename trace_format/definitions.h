@@ -98,8 +98,7 @@ class Definitions {
   [[nodiscard]] bool Charge(uint64_t bytes);
 
   // Reads a definition block. False if its payload is malformed (definitions before the fault are kept).
-  // Strings, source files, programs and variants are views into `payload`, which must live as long as they
-  // are used.
+  // Strings, source files, programs and variants are views into `payload`, which must outlive their last use.
   [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
 
   std::string_view String(StringId id) const { return strings_.At(id); }

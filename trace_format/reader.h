@@ -56,7 +56,7 @@ class TraceReader {
   uint64_t last_time_ns() const;
   uint64_t file_bytes() const;
 
-  // "" for 0 and for ids that the trace does not define. Lives as long as the reader.
+  // "" for 0 and for ids that the trace does not define. Valid until the reader is destroyed.
   std::string_view String(StringId id) const;
   // Frames from outermost to innermost; empty for 0 and unknown ids.
   std::vector<StringId> Stack(StackId id) const;

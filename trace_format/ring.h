@@ -20,7 +20,7 @@
 //   A ring of 1 MiB, head = 1,048,544 (32 bytes before the end), and a record of 64 bytes:
 //   32 bytes of padding, then the record at offset 0; head = 1,048,640.
 //
-// Full ring: the writer waits as long as the collector is alive and draining (the run slows down, nothing is
+// Full ring: the writer waits while the collector is alive and draining (the run slows down, nothing is
 // lost). If the collector is gone, or does not drain for kGiveUpNs, records are dropped and counted in
 // `lost_*`, and the run continues at full speed.
 #pragma once

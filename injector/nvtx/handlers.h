@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind a program's NVTX calls. Each records its event and calls through to the other
+// Our functions that a program's NVTX calls reach. Each records its event and calls through to the other
 // injection.
 //
 //   push, start       kRangeBegin of RangeKind::kNvtx; id 0 for a pushed range, else the number that start

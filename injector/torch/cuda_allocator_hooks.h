@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request behind a block of PyTorch's CUDA allocator: how many bytes, on which stream.
+// The request that led to a block of PyTorch's CUDA allocator: how many bytes, on which stream.
 //
 // Why: the report of a block (memory_hooks.cc) has the block's final size but not the request. Without the
 // request, rounding cannot be separated from use, and the history cannot be replayed under other settings.

@@ -97,7 +97,7 @@ struct AddressTimeWindow {
 struct AddressTimePiece {
   model::BlockId block = model::kNone;  // kNone: several
   uint32_t blocks = 1;
-  uint64_t bytes = 0;  // of all of them
+  uint64_t bytes = 0;  // of all these blocks
   double begin_ns = 0;
   double end_ns = 0;
   double low = 0;  // places on the axis

@@ -56,7 +56,7 @@ struct DeviceView {
   StepLine used;                     // of the whole device, from the driver
   std::optional<uint64_t> capacity;  // of the device, if the driver was queried
   std::vector<TimelineMark> marks;
-  RangeLanes lanes;  // of its process
+  RangeLanes lanes;  // the ranges of the device's process
 };
 
 // The layout of a device's caching allocator: where every byte is, and where its blocks were at all times.

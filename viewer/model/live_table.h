@@ -22,7 +22,7 @@ struct LiveRow {
   uint64_t bytes = 0;
   uint64_t address = 0;
   uint64_t born_ns = 0;
-  uint32_t step = 0;  // of its birth; 0 = none
+  uint32_t step = 0;  // in which the block was allocated; 0 = none
   classify::Category category{};
   std::string_view name;  // "" = unnamed
   std::string_view module;

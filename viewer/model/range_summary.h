@@ -11,7 +11,7 @@ struct RangeSummary {
   uint64_t live_before = 0;  // live bytes at the start of the range
   uint64_t live_after = 0;   // at its end
   uint64_t allocations = 0;  // within
-  uint64_t allocated = 0;    // bytes of these
+  uint64_t allocated = 0;    // bytes of these allocations
   uint64_t frees = 0;
   uint64_t freed = 0;
   timeline::Peak peak;

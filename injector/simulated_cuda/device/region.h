@@ -55,7 +55,7 @@ class Region {
   uint64_t begin_ = 0;
   uint64_t bytes_ = 0;
   uint8_t* written_ = nullptr;  // one byte per granule: racing writers set the same value
-  uint8_t* shared_ = nullptr;   // likewise: the granule belongs to a file
+  uint8_t* shared_ = nullptr;   // one byte per granule: 1 = it belongs to a file
 };
 
 }  // namespace vramscope::simulated
