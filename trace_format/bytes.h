@@ -3,8 +3,8 @@
 // its end.
 //
 // Varint: seven bits per byte, least significant first, the high bit set on every byte except the last; at
-// most ten bytes. 300 = 0xAC 0x02. Zigzag: small numbers of either sign become small unsigned numbers: 0, -1,
-// 1, -2 -> 0, 1, 2, 3.
+// most ten bytes. 300 = 0xAC 0x02.
+// Zigzag: small numbers of either sign become small unsigned numbers: 0, -1, 1, -2 -> 0, 1, 2, 3.
 #pragma once
 
 #include <bit>

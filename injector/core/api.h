@@ -93,8 +93,8 @@ uint32_t vramscope_held_saved(uint64_t object);
 void vramscope_held_leaf(uint64_t object, uint64_t tensor);
 
 /* The shim calls this once after `import torch`. Checks that the hooks are reached, patches slots where they
- * are not, and loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached, 4 =
- * bridge loaded. */
+ * are not, and loads the bridge. Returns a bit set: 1 = memory hooks reached, 2 = autograd hooks reached,
+ * 4 = bridge loaded. */
 uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_directory);
 
 /* Reports that optimizer step `done` (1 = first) of the training loop has ended. Returns 1 if the step that
