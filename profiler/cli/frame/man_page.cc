@@ -58,7 +58,7 @@ std::string OptionsText(const VerbHelp& help) {
 constexpr const char* kExitStatus =
     ".SH \"EXIT STATUS\"\n"
     ".TP\n\\fB0\\fR\ndone\n"
-    ".TP\n\\fB1\\fR\nthe answer is no: a rule is broken, it does not fit\n"
+    ".TP\n\\fB1\\fR\nthe answer is no: a rule is broken, or the program does not fit\n"
     ".TP\n\\fB2\\fR\nbad usage or bad input; one sentence on standard error explains it\n"
     ".TP\n\\fB3\\fR\ncould not judge\n";
 constexpr const char* kExitStatusOfRecord =

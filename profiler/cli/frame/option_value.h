@@ -25,9 +25,9 @@ struct Completed {
 [[nodiscard]] Completed CompletedValue(const Option& option);
 
 enum class Operands : uint8_t { kNone, kFiles, kCommand, kWords };
-// What follows the options of a verb, from the last word of its usage.
+// The kind of operands that a verb takes, derived from the last word of its usage line.
 [[nodiscard]] Operands OperandsOf(const VerbHelp& help);
-// For kWords.
+// The possible operands, if the kind is kWords.
 [[nodiscard]] std::vector<std::string> OperandWords(const VerbHelp& help);
 
 }  // namespace vramscope::cli

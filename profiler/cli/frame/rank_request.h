@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option --rank N|N..M|all|worst of the verbs about a device of a process, and FILE@rank:N for one file.
+// The option --rank N|N..M|all|worst, for verbs that report on one device of one process; and FILE@rank:N,
+// which selects the rank of one file.
 //
 //   vramscope report run.vms --rank 4..6    three answers, each below "Rank 4" ...; with --json one document:
 //                                           {"schema_version": 1, "ranks": [ANSWER, ANSWER, ANSWER]}
