@@ -23,8 +23,8 @@ inline constexpr uint64_t kBetweenTellings = 4096;
 
 class Content {
  public:
-  // `analysis` must outlive the result. Live stacks are those at request.at, or at the peak if that is empty.
-  // Fails as report::BuildAnswer does, and if nothing was allocated.
+  // `analysis` must outlive the result. Live stacks are those at request.at, or at the peak if request.at is
+  // empty. Fails as report::BuildAnswer does, and if nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
 
   // Called from time to time with the number of rows written so far.
@@ -36,7 +36,7 @@ class Content {
 
   [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
   [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
-  // With all owners; moments[0] has the blocks of the moment for live stacks.
+  // The answer lists all owners. Its moments[0] lists the blocks at the moment of the live stacks.
   [[nodiscard]] const report::Answer& answer() const { return answer_; }
   [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
   [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the device of the answer

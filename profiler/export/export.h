@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports a run in the formats of other tools: one file per format, one function for all of them.
+// Exports a run in the formats of other tools. Each format has its own source file, and all are written
+// through Format::write.
 //
 //   Content (analysis + report's answer) ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
 //                                         │                              └─ speedscope  collapsed  pprof
@@ -18,7 +19,7 @@ namespace vramscope::exporting {
 enum class Table : uint8_t { kEvents, kBlocks, kSeries, kSteps };
 
 struct Options {
-  Table table = Table::kBlocks;  // of CSV
+  Table table = Table::kBlocks;  // the table that CSV contains
 };
 
 struct Format {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps, phases, modules and other ranges of a run as nested intervals. Trace viewers draw no other kind.
+// Steps, phases, modules and other ranges of a run as nested intervals, the only kind that trace viewers
+// draw.
 #pragma once
 
 #include <string>

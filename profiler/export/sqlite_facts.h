@@ -28,7 +28,7 @@ class Stacks {
 
 // Operator calls in deep steps, outer ones first.
 void WriteOperators(const model::Run& run, Database& db, Texts& texts, Stacks& stacks);
-// Segments, the used bytes of each device, and the bytes of each user.
+// Segments, the used bytes of each device, and the bytes of each owner of device memory.
 void WriteDriverFacts(const model::Run& run, Database& db);
 void WriteCounters(const model::Run& run, Database& db);
 

@@ -66,7 +66,7 @@ class Rows {
     sqlite3_bind_null(statement_, ++column_);
     return *this;
   }
-  // A constant of the program, with static lifetime.
+  // A text with static lifetime.
   Rows& Constant(const char* text) {
     sqlite3_bind_text(statement_, ++column_, text, -1, SQLITE_STATIC);
     return *this;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heat map of the peak of every step of every rank, reduced to the size of a picture.
 //
-//   step        1    ...   240            a column has the highest peak of its steps, a row that of its ranks
+//   step        1    ...   240            a column has the highest peak of its steps,
+//                                         a row has the highest peak of its ranks
 //   rank 0    8.0 GiB   8.1 GiB
 //   rank 1    8.0 GiB  11.2 GiB           <- stands out
 #pragma once

@@ -20,8 +20,8 @@
 
 namespace vramscope::fleet {
 
-// Ranks that should use the same amount of memory. They have the same pipeline and expert stage if the trace
-// records stages, or else the same parameters.
+// Ranks that should use the same amount of memory. If the trace records stages, peers have the same pipeline
+// and expert stage. Otherwise, they have the same parameters.
 struct PeerGroup {
   std::string stage;            // "pp 2, ep 0"; "" = not grouped by stage
   std::vector<size_t> members;  // into Job::ranks
@@ -40,7 +40,7 @@ struct Finding {
     kFragmentation,  // its reserved memory stands out, its allocated memory does not
     kOutside,        // its memory outside PyTorch stands out
     kElsewhere,      // it holds memory on the device of another rank
-    kGrowth,         // it leaks: more than its peers, or as the typical one of peers that all leak
+    kGrowth,         // it leaks more than its peers; if all peers leak, also the typical rank
     kLate,
     kMissing,  // no file has this rank
   } kind{};
@@ -63,13 +63,13 @@ struct FirstOut {
 };
 
 struct Job {
-  std::vector<RankSummary> ranks;  // by rank
+  std::vector<RankSummary> ranks;  // in order of rank numbers
   std::vector<PeerGroup> groups;   // most members first
-  std::vector<size_t> group_of;    // by rank
+  std::vector<size_t> group_of;    // by index into ranks: the index into groups
   Clocks clocks;
   std::vector<Finding> findings;  // most urgent first
   std::optional<FirstOut> first_out;
-  std::vector<uint32_t> missing;  // ranks below the world size without a file
+  std::vector<uint32_t> missing;  // rank numbers below the world size that no file has
   std::vector<std::string> notes;
   bool several_hosts = false;
 
@@ -95,8 +95,8 @@ struct Question {
 // questions at once, so that several processes can share the work (`fleet --mpi`).
 using Explainer = std::function<std::vector<std::optional<Explanation>>(const std::vector<Question>&)>;
 
-// Opens the run of a summary, for its device and process. Used to explain differences, which the figures of a
-// summary cannot do.
+// Opens the run of a summary, for its device and process. Needed to explain differences: the figures of a
+// summary are not enough for that.
 using OpenSide = std::function<Result<diff::Side>(const RankSummary&)>;
 
 // Answers one question after the other in this process. Defined in explain.cc, like Explain().

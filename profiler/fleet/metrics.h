@@ -4,9 +4,9 @@
 //
 //   vramscope_allocated_bytes{rank="37",host="node-09",device="cuda:3",place="pp 2, dp 5"} 8589934592
 //
-// Why the number of series is limited: each one occupies memory in the database for weeks. A job has 13 for
-// each rank. Series by category exist only for jobs with few ranks. Process IDs and file names are not used
-// as labels, because they change with every start.
+// Why the number of series is limited: each one occupies memory in the database for weeks. A job has 13
+// series for each rank. Series by category exist only for jobs with few ranks. Process IDs and file names are
+// not used as labels, because they change with every start.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr size_t kMostRanksWithCategories = 64;
 
 // The text format 0.0.4 of Prometheus. A figure that is not known has no line.
 [[nodiscard]] std::string PrometheusText(const Job& job);
-// One JSON document of OTLP (ExportMetricsServiceRequest), as of `now_ns` since 1970.
+// One JSON document of OTLP (ExportMetricsServiceRequest), with the time `now_ns`, in nanoseconds since 1970.
 [[nodiscard]] std::string OtlpText(const Job& job, uint64_t now_ns);
 
 }  // namespace vramscope::fleet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the parts of one recording (`record --keep`) to one rank, instead of one rank for each file.
+// Joins the parts of one recording (`record --keep`) into one rank, instead of one rank for each file.
 //
 //   run.part1.vms       steps 1 to 40     ┐
 //   run.parts.vms.summary  steps 1 to 900 ├─► rank 3: steps 1 to 912, its highest peak, its end
@@ -12,8 +12,9 @@
 
 namespace vramscope::fleet {
 
-// Appends the part `later` to `rank`. If both have a step, the figures in `rank` are kept: a part begins with
-// the last step of the previous part, and may contain only the end of that step for some processes.
+// Appends the part `later` to `rank`. For a step that is in both, the figures in `rank` are kept: a part
+// begins with the last step of the previous part, and may contain only the end of that step for some
+// processes.
 void AddPart(RankSummary later, RankSummary& rank);
 
 // Joins the parts of each recording, whatever their order. Ranks that are not parts stay as they are.

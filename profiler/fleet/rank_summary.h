@@ -54,7 +54,7 @@ struct RankSummary {
   uint32_t pid = 0;
   uint32_t part = 0;  // part of a recording, from 1 (parts.h); 0 = the file is a whole recording
 
-  uint64_t start_realtime_ns = 0;  // of time 0 of its file, by the clock of its host
+  uint64_t start_realtime_ns = 0;  // CLOCK_REALTIME of the host at time 0 of the file
   uint64_t last_ns = 0;
   bool counts_events = false;  // times are event numbers
 
@@ -64,7 +64,7 @@ struct RankSummary {
   classify::CategoryBytes categories = {};  // at the peak
   std::optional<uint64_t> reserved_bytes;   // highest
   std::optional<uint64_t> unused_bytes;     // reserved but not allocated, while reserved was at its highest
-  std::optional<uint64_t> used_bytes;       // highest of the device, by the driver: all processes
+  std::optional<uint64_t> used_bytes;       // highest use of the device by all processes, from the driver
   std::optional<uint64_t> capacity_bytes;   // of the device
   std::optional<uint64_t> outside_bytes;    // of this process, outside PyTorch's allocator, at the peak
   std::vector<Elsewhere> elsewhere;         // on other GPUs
@@ -72,8 +72,8 @@ struct RankSummary {
   uint64_t last_bytes = 0;  // allocated
   std::optional<uint64_t> last_reserved_bytes;
   std::optional<uint64_t> last_used_bytes;
-  uint64_t growth_per_step = 0;  // bytes that leak, growth.h
-  std::string growth_line;       // the line that allocates most of it
+  uint64_t growth_per_step = 0;  // leaked bytes per step (growth.h)
+  std::string growth_line;       // the line that allocates most of these bytes
   std::string growth_module;
   uint32_t growth_since = 0;  // the first step that grows
 
@@ -97,15 +97,15 @@ struct RankSummary {
   [[nodiscard]] std::string Name(bool with_host) const;
 };
 
-// The ranks of a run: one for each process that used a GPU. Without GPUs: one for each process that trains. A
-// process whose rank is unknown has one for each of its GPUs. `file` is the run's path.
+// The ranks of a run: one summary for each process that used a GPU. If no GPU was used: one for each process
+// that trains. If the rank of a process is unknown: one for each of its GPUs. `file` is the run's path.
 [[nodiscard]] std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file);
 
 // Like Summarize(). A PyTorch snapshot does not contain its rank, so the file name gives it.
 [[nodiscard]] std::vector<RankSummary> SummarizeFile(const classify::Analysis& analysis,
                                                      const std::string& file, bool is_snapshot);
 
-// Sorts ranks by number. Ranks without a number come last, sorted by file and device.
+// Comparison for sorting: ranks by number; ranks without a number last, by file and device.
 [[nodiscard]] bool InOrderOfRank(const RankSummary& a, const RankSummary& b);
 
 // The rank in a file name: "rank3.pickle", "trace_rank-12.vms", "snapshot_7.pickle". nullopt if the name has

@@ -16,7 +16,8 @@ namespace vramscope::fleet {
 // True if the first bytes of the file are those of a trace.
 [[nodiscard]] bool IsTrace(const std::string& path);
 
-// The traces that the process has open, or its nearest ancestor with open traces. Its recorder writes them.
+// The traces that the process has open. If it has none open: those of its nearest ancestor that has some,
+// such as its recorder.
 [[nodiscard]] std::vector<std::string> TracesOf(uint32_t pid);
 
 // The traces and snapshots in `paths`, recognized by content. Folders are searched recursively. A summary

@@ -18,8 +18,8 @@ struct WaitingBlock {
   Block block;
   BlockText text;
   uint64_t stream = 0;  // handle of its own stream
-  // All other streams: it may wait for any of them. The record does not show which, so the answer is certain
-  // only if there is one.
+  // All other streams: the block may wait for any of them. The record does not show which, so the answer is
+  // certain only if there is a single other stream.
   std::vector<uint64_t> waits_for;
 };
 
@@ -42,7 +42,7 @@ struct PinAnswer {
 
 struct SegmentAnswer {
   Segment segment;
-  Domain domain;  // pool, stream and size class; the sums do not refer to this segment
+  Domain domain;  // its pool, stream and size class; the sums are over all segments of the domain
   PinnedSegment pinned;
   std::vector<PinAnswer> pinned_by;  // the largest blocks; pinned.pins has all
 };

@@ -9,10 +9,10 @@
 //   what grew                   growth                and how many steps any setting could add
 //   what failed steps left      failed_steps          a caught exception holds it
 //   a free block                fits_free_block       PyTorch searched too early
-//   driver + what empty_cache   empty_cache
-//   another setting             setting               proved: the model under it serves the request
+//   driver + free segments      empty_cache           it gives completely free segments back to the driver
+//   another setting             setting               proved: with it, the allocator model serves the request
 //   all free bytes in one piece stitchable
-//   nothing                     true_shortage         by so many bytes
+//   nothing                     true_shortage         `shortfall` is the number of missing bytes
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ enum class Verdict : uint8_t {
 };
 [[nodiscard]] const char* VerdictKey(Verdict verdict);
 
-// The places of the free bytes that did not serve the request. Without `largest_block` and `pending`, they
-// add up to all free bytes, including those of the driver.
+// The places of the free bytes that did not serve the request. The sum of the members, without
+// `largest_block` and `pending`, is all free memory, including the driver's.
 struct FreeBytes {
   uint64_t same_domain = 0;    // in segments of the request's pool, stream and size class
   uint64_t largest_block = 0;  // the largest block among them

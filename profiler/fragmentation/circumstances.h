@@ -2,7 +2,7 @@
 // The circumstances of a failure in the program: memory kept from every step, memory left behind by earlier
 // failures, and requests still to come in the same phase. The allocator does not have this information.
 //
-//   step 1 ... 11    128 MiB of each are kept                 growth: no setting helps for long
+//   step 1 ... 11    128 MiB kept from each step              growth: no setting helps for long
 //   attempt, failed  its activations are still there          a caught exception holds its frames
 //   Adam, step 1     11 of 16 state tensors are made          5 more are to come, in known sizes
 #pragma once
@@ -25,7 +25,7 @@ struct Circumstances {
   uint64_t left_by_failures = 0;  // bytes that earlier attempts left behind when they ran out of memory
   uint64_t failures = 0;          // number of failures that left something
 
-  std::vector<uint64_t> upcoming;  // bytes of the requests that follow the failed one in its phase
+  std::vector<uint64_t> upcoming;  // bytes of the requests that follow the failed request in its phase
   std::string upcoming_of;         // "exp_avg, exp_avg_sq of 3 parameters"
 
   // Number of further steps whose growth fits into `room` bytes if no memory is lost to fragmentation.

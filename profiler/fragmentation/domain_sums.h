@@ -86,7 +86,7 @@ class DomainSums {
   void CountReserved(const Segment& segment, int sign);
   // Adds or subtracts a block of the segment.
   void Count(const Block& block, const Segment& segment, int sign);
-  // The same for a free block that is cut or merged, which changes only Domain::whole.
+  // Like Count(), for a free block that is cut or merged: this changes only Domain::whole.
   void CountWhole(const Block& block, const Segment& segment, int sign);
 
   [[nodiscard]] const std::vector<Domain>& domains() const { return domains_; }
@@ -100,7 +100,7 @@ class DomainSums {
   Held held_;
 };
 
-// The bytes of a free block of the segment that the allocator could give back to the driver.
+// The bytes of a free block that the allocator could give back to the driver. `segment` contains the block.
 [[nodiscard]] uint64_t WholeBytes(const Block& block, const Segment& segment);
 
 }  // namespace vramscope::fragmentation

@@ -36,7 +36,7 @@ struct Troubles {
   uint64_t segments_in_use = 0;   // segment given back or unmapped while it has blocks
   uint64_t unknown_segments = 0;  // segment given back that was never allocated
   uint64_t other_end = 0;         // 1: the events do not lead to the blocks that the history has at its end
-  std::optional<uint32_t> first;  // the first event that does not fit
+  std::optional<uint32_t> first;  // the first event that contradicts the layout
 
   [[nodiscard]] uint64_t total() const {
     return outside_segments + overlaps + too_small + not_at_begin + unknown_frees + segments_in_use +
@@ -60,7 +60,7 @@ class Layout {
   [[nodiscard]] const std::vector<std::pair<uint64_t, SegmentIndex>>& segments() const { return by_address_; }
   [[nodiscard]] const Segment& segment(SegmentIndex index) const { return segments_[index]; }
   [[nodiscard]] const Block& block(BlockIndex index) const { return blocks_[index]; }
-  // The sums of all domains. Total() adds them up; held() has three of them ready.
+  // Sums over all domains. Total() computes all of them; held() has three of them ready.
   [[nodiscard]] Domain Total() const { return sums_.Total(); }
   [[nodiscard]] const DomainSums::Held& held() const { return sums_.held(); }
   // The bytes of a free block that the allocator could give back to the driver.

@@ -3,12 +3,12 @@
 // bytes, the metrics of the literature, free runs by size, and which blocks pin which segments.
 //
 // Why causes and not one number: of 17 GiB "reserved but unallocated", two thirds may go back to the driver
-// at the next call, and a percentage does not show that. Here each reserved byte that was not requested has
-// exactly one cause, so the causes add up to exactly the total.
+// at the next empty_cache(), and a percentage does not show that. Here each reserved byte that was not
+// requested has exactly one cause, so the causes add up to exactly the total.
 //
 //   reserved ─┬─ requested
 //             ├─ rounding to 512, rounding by roundup_power2_divisions, slack       inside allocated blocks
-//             ├─ pending frees                              blocks other streams may use
+//             ├─ pending frees                              freed blocks that other streams may still use
 //             └─ free ─┬─ in a private pool                                         pool isolation
 //                      ├─ wholly free segments and pages of the default pool        releasable
 //                      ├─ small pool                                                small-pool stranding
@@ -44,7 +44,7 @@ struct Decomposition {
 
 // O(domains).
 [[nodiscard]] Decomposition Decompose(const Layout& layout);
-// The stream of the default pool with the most reserved memory: the one whose free memory is not isolated.
+// The stream of the default pool with the most reserved memory. Its free memory does not count as isolated.
 [[nodiscard]] allocator::StreamIndex MainStream(const Layout& layout);
 
 // Free blocks of one size class: [at_least, 2 * at_least).
@@ -106,8 +106,8 @@ struct LargestRequest {
   uint64_t from_free_blocks = 0;        // from free blocks of the allocator
   std::optional<uint64_t> from_driver;  // from a new segment or more pages; nullopt = unknown
 };
-// `driver_free`: the driver's free bytes, if known. Does not count completely free segments of other streams,
-// which the allocator could give back first.
+// `driver_free`: the driver's free bytes, if known. The result does not count completely free segments of
+// other streams, which the allocator could give back first.
 [[nodiscard]] std::vector<LargestRequest> LargestRequests(const Layout& layout,
                                                           std::optional<uint64_t> driver_free);
 // The largest request that a new segment can serve.

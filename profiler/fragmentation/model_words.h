@@ -16,7 +16,7 @@ struct ModelWords {
   std::span<const char* const> few_settings;  // the settings for a picture
   // Text after the bytes of the request: why no segment was added. "" = the driver's free bytes show why.
   const char* no_segment;
-  // Advice if a free block was large enough, and advice if it is enough to give back free segments.
+  // Advice: `ask_again` if a free block was large enough, `give_back` if giving back free segments is enough.
   const char* ask_again;
   const char* give_back;
 };

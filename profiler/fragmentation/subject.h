@@ -34,7 +34,7 @@ struct BlockText {
 // A request that the allocator could not serve.
 struct Failure {
   Moment moment = 0;       // the state in which the request failed
-  uint64_t requested = 0;  // bytes; rounded if only that is known
+  uint64_t requested = 0;  // requested bytes; if `rounded`, only the rounded size is known
   bool rounded = false;
   std::optional<uint64_t> driver_free;  // the driver's free bytes at that moment
   allocator::StreamIndex stream = 0;
@@ -96,7 +96,7 @@ struct Subject {
   [[nodiscard]] Moment MomentAfter(model::EventIndex event) const;
   // Number of events of the run before the moment; 0 without `origins`.
   [[nodiscard]] uint64_t TraceEvents(Moment moment) const;
-  // The moment after the last event at or before this time. 0 if all are later.
+  // The moment after the last event at or before this time. 0 if all events are later.
   [[nodiscard]] Moment MomentAt(uint64_t time_ns) const;
   // The time of the moment's last event; 0 for the state before the first event.
   [[nodiscard]] uint64_t TimeOf(Moment moment) const;

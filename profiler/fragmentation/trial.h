@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries another setting: runs the requests of a history up to a failure through the allocator's model, on a
-// device with as much memory as the real one had.
+// device with as much memory as the real device had.
 //
-// Why a re-run and not a rule of thumb: whether a setting would have served a request depends on every
-// allocation before it. The same re-run with the recorded settings must fail where the record failed.
-// Otherwise the memory or the history is not known well enough, and the re-run proves nothing.
+// Why a replay and not a rule of thumb: whether a setting would have served a request depends on every
+// allocation before it. The same replay with the recorded settings must fail where the record failed.
+// Otherwise the memory or the history is not known well enough, and the replay proves nothing.
 #pragma once
 
 #include <cstdint>

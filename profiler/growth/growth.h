@@ -19,8 +19,8 @@
 //                  at every tenth step is found too, and growth that has ended is not
 //   every n steps  survivors of about the same size at equal distances, three times or more, up to the end.
 //                  One of the times may be in the tail
-//   few steps      (a run of 3 to 6 steps) survivors of all steps but one, and more bytes after each of the
-//                  last two steps. Prefetching leaves as many bytes as before
+//   few steps      (a run of 3 to 6 steps) survivors of every step, or of every step except one; and more
+//                  bytes after each of the last two steps. Prefetching leaves as many bytes as before
 //   replaced       the place's bytes at the ends of the judged steps never fall, and rise in each third of
 //                  the judged steps: x = torch.cat([x, y]) (replaced.h)
 //
@@ -58,11 +58,11 @@ struct Growth {
   Keeper keeper{};
   bool pinned_host = false;  // page-locked host memory from the driver, not device memory
   uint32_t places = 1;       // for a graph: number of places in the program that create its tensors
-  uint32_t as_in_step = 0;   // the deep step that gives the place; 0 = recorded with the blocks themselves
+  uint32_t as_in_step = 0;   // deep step from which the place is taken; 0 = it was recorded with the blocks
   uint32_t first_step = 0;   // the first step that left survivors
   uint32_t last_step = 0;
   uint32_t steps = 0;            // number of steps that left survivors
-  uint32_t every = 0;            // distance in steps from one time to the next; 0 = irregular
+  uint32_t every = 0;            // distance in steps between two increases; 0 = irregular
   uint64_t blocks = 0;           // alive at the end
   uint64_t bytes = 0;            // alive at the end
   uint64_t bytes_each_time = 0;  // mean over the steps that left survivors

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds what keeps a block alive: an object of the program, an autograd graph, or a cycle inside autograd.
 //
-//   losses.append(loss)               program    the block is nothing but the tensor
+//   losses.append(loss)               program    the list holds the tensor, autograd does not
 //   losses.append(f(x).sum())         graph      autograd holds what backward would need
 //   backward(create_graph=True)       cycle      x -> x.grad -> its graph -> AccumulateGrad of x -> x: no
 //                                                object of the program holds any of them

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place in the program where a block was allocated, as far as known. It is equal for all blocks from one
-// place.
+// The place in the program where a block was allocated, as far as known. Blocks are grouped by it: two blocks
+// from the same place have equal values.
 #pragma once
 
 #include <map>

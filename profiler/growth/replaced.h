@@ -33,7 +33,7 @@ struct Rise {
 };
 
 // The rise from step `first` to step `last` (0-based, both included). nullopt if there are fewer than six
-// steps, if `bytes` ever falls, or if it does not rise in each third of the steps and three times in all.
+// steps, if `bytes` ever falls, or if it rises fewer than three times, or not in each third of the steps.
 // O(steps).
 [[nodiscard]] std::optional<Rise> RiseOf(const std::vector<uint64_t>& bytes, size_t first, size_t last);
 

@@ -2,7 +2,7 @@
 // The answers of `vramscope diff` and `vramscope fleet` as one HTML file each, with the same look and the
 // same security policy as the report's page (page.h).
 //
-// Why the input is JSON text: every number in the page is then the terminal's own. So this folder does not
+// Why the input is JSON text: every number in the page is then the terminal's own, and this folder does not
 // depend on the code that compares runs or ranks.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What grows on every device of every process that matches a request.
+// Finds what grows on each device of each process that matches a request.
 //
 // Why all devices and not only the one with the highest peak: the rank that leaks may be any one of the job.
 #pragma once
@@ -14,11 +14,11 @@ namespace vramscope::leaks {
 
 struct DeviceGrowth {
   report::Spoken spoken;
-  Result<Answer> growth;  // the error explains why it could not be judged
+  Result<Answer> growth;  // the error explains why the device could not be judged
 };
 
 // Sorted by growth, most first; those that could not be judged last. A process without steps is left out if
-// another one has steps. Fails if the request names a device that does not exist, or if nothing was
+// another process has steps. Fails if the request names a device that does not exist, or if nothing was
 // allocated.
 [[nodiscard]] Result<std::vector<DeviceGrowth>> FindGrowthOfAll(const classify::Analysis& analysis,
                                                                 const report::Request& request);

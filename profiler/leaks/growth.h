@@ -27,8 +27,7 @@ struct HostGrowth {
 struct Answer : growth::Found {
   std::string device;
   uint32_t pid = 0;
-  int64_t bytes_per_step =
-      0;  // growth of the memory at the ends of the judged steps: slope of a least squares line
+  int64_t bytes_per_step = 0;   // least squares slope of `ends`, over the judged steps
   std::vector<StepBytes> ends;  // allocated bytes at the ends of all finished steps
   std::vector<HostGrowth> host;
 };
