@@ -41,11 +41,12 @@ struct BlockFacts {
   uint32_t first_label = kNone;  // into Run::labels; Label::next links to the block's next label
   uint32_t last_label = kNone;
   EventIndex first_saved = kNever;  // autograd took the first reference for backward
-  EventIndex released = kNever;     // autograd released the last one; kNever while it holds one
+  EventIndex released = kNever;     // autograd released the last reference; kNever while it holds any
   uint32_t saved_now = 0;           // references that autograd holds at the end of the trace
 };
 
-// A storage plays a role. One Label per kLabel event, stored once per (block, role, name, tensor).
+// A role that a storage has, from a kLabel event. Events that repeat the same (block, role, name, tensor)
+// give one Label.
 struct Label {
   BlockId block = 0;
   EventIndex event = 0;

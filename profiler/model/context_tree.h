@@ -24,7 +24,7 @@ enum class ContextKind : uint8_t { kModule = 1, kOp = 2, kNode = 3, kScope = 4 }
 struct Birthplace {
   uint32_t module = 0;    // the innermost module
   uint32_t node = 0;      // the autograd node that ran
-  uint32_t op = 0;        // the outermost op inside those: the op that the program called
+  uint32_t op = 0;        // the outermost op inside the module or node: the op that the program called
   uint32_t inner_op = 0;  // the innermost op: the one that requested the memory
   uint32_t scope = 0;     // the innermost record_function scope
 };
@@ -33,8 +33,8 @@ class ContextTree {
  public:
   ContextTree() : entries_(1) {}
 
-  // Returns the id of the path `parent` / (kind, name), always the same one. Returns `parent` if the tree has
-  // more than 2^28 paths.
+  // Returns the id of the path `parent` / (kind, name). Equal paths get the same id. Returns `parent` if the
+  // tree has more than 2^28 paths.
   ContextId Child(ContextId parent, ContextKind kind, uint32_t name);
 
   [[nodiscard]] size_t size() const { return entries_.size(); }

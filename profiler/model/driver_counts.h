@@ -30,7 +30,7 @@ class DriverCounts {
     DriverSample sample;
   };
 
-  // The calls that follow count at this event.
+  // Sets the event at which the following calls count.
   void At(EventIndex now) { now_ = now; }
 
   // +1: the memory was taken; -1: it was given back.

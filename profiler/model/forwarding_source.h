@@ -10,7 +10,8 @@
 
 namespace vramscope::model {
 
-// Forwards everything but ForEachBatch. The derived class implements it and sees every batch.
+// Forwards all functions to the wrapped source, except ForEachBatch. The derived class implements
+// ForEachBatch and sees every batch.
 class ForwardingSource : public Source {
  public:
   explicit ForwardingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}

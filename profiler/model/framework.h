@@ -2,8 +2,8 @@
 // A table of the frameworks of recorded programs: the name of each in a trace, the terms that its users know,
 // and the analyses that fit it.
 //
-// Why a table: a reader of a TensorFlow run looks for variables and slots, and advice about PyTorch's settings
-// misleads. The rest of the analysis never tests which framework it is.
+// Why a table: a reader of a TensorFlow run looks for variables and slots, and advice about PyTorch's
+// settings misleads. The rest of the analysis never tests which framework it is.
 #pragma once
 
 #include "profiler/model/source.h"
@@ -33,7 +33,8 @@ struct Framework {
   const char* by_parameter;  // heading: a parameter with what belongs to it
 
   bool has_deep_steps;  // operators, shapes and stacks are recorded in some steps only
-  // Why no change to a program can be predicted, as a clause after "FILE: "; nullptr if it can.
+  // Why no change to a program can be predicted, as a clause after "FILE: "; nullptr if changes can be
+  // predicted.
   const char* no_prediction;
 };
 

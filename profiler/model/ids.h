@@ -2,9 +2,9 @@
 // The 32-bit indexes by which the analysis refers to events, blocks, devices and so on.
 //
 // Why not by time: two events may have the same nanosecond, and "alive at t" would be ambiguous if an address
-// is reused within it. The order of the events in the trace is the causal order, so the analysis works in
-// event positions. Times are looked up (time_index.h) only to show them to people. With 32 bits, ten million
-// events fit in a few hundred MiB. A longer trace is cut at kMaxEvents and the cut is reported.
+// is reused within that nanosecond. The order of the events in the trace is the causal order, so the analysis
+// works in event positions. Times are looked up (time_index.h) only to show them to people. With 32 bits, ten
+// million events fit in a few hundred MiB. A longer trace is cut at kMaxEvents and the cut is reported.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rank, host and job a recorded process belongs to. The collector noted these facts when the process
-// started (collector/target/launch_facts.h). The shim reports what init_process_group() was given: this is the
-// rank itself, whoever started the process.
+// started (collector/target/launch_facts.h). The shim also reports the rank and world size that
+// init_process_group() got. These take precedence over the environment variables that a launcher set.
 //
 //   RANK=37 LOCAL_RANK=5 WORLD_SIZE=64 LOCAL_WORLD_SIZE=8, host node-09
 //   -> rank 37, local_rank 5, world_size 64, hosts 8: "rank 37 on node-09"
@@ -32,13 +32,13 @@ struct Launch {
   std::optional<uint32_t> rank;
   std::optional<uint32_t> local_rank;        // among the processes of its host
   std::optional<uint32_t> world_size;        // processes of the job
-  std::optional<uint32_t> local_world_size;  // of them on its host
+  std::optional<uint32_t> local_world_size;  // processes of the job on its host
   std::string host;                          // "" = unknown
   std::string pod;
   std::string job;                               // of the batch system, else of torchrun
   std::string gpus;                              // CUDA_VISIBLE_DEVICES
   std::vector<MeshPlace> mesh;                   // in the order in which the program made its dimensions
-  std::map<uint32_t, std::string> gpu_uuids;     // by CUDA's number of the device in this process
+  std::map<uint32_t, std::string> gpu_uuids;     // by CUDA device number in this process
   std::map<std::string, std::string> variables;  // RANK -> 37, ...
 
   // True if the job is known to have processes on other hosts.
@@ -53,7 +53,8 @@ struct Launch {
 // "pp 2, dp 5": at most four dimensions; those with a single rank are left out. "" = none.
 [[nodiscard]] std::string MeshText(const std::vector<MeshPlace>& mesh);
 
-// "rank 37", "rank 37 (pp 2, dp 5) on node-09": the host if the job has several. "" without a rank.
+// "rank 37", "rank 37 (pp 2, dp 5) on node-09": with the host if the job has several hosts. "" without a
+// rank.
 [[nodiscard]] std::string RankText(const Launch& launch);
 
 // Removes the names of hosts, pods and jobs; ranks and other numbers stay.

@@ -51,7 +51,7 @@ class OpenScopes {
  private:
   struct OpenContext {
     ContextId before;       // the context to restore when it ends
-    uint32_t stack_before;  // of Thread::stack
+    uint32_t stack_before;  // the Thread::stack to restore when it ends
   };
   struct Thread {
     ContextId context = 0;

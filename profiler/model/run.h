@@ -110,12 +110,13 @@ struct CounterSample {
 };
 
 // The caching allocator took memory from the driver or gave it back, according to PyTorch's own history. Only
-// traces converted from a snapshot have these; for others the driver calls show it (DriverLevel::segments).
+// traces converted from a snapshot have these; in other traces, the driver calls show the segments
+// (DriverLevel::segments).
 struct SegmentChange {
   EventIndex event = 0;
   ProcessIndex process = 0;
   uint16_t device_code = 0;
-  bool came = false;
+  bool came = false;    // true: taken from the driver; false: given back
   bool mapped = false;  // pages of an expandable segment
   uint64_t address = 0;
   uint64_t size = 0;

@@ -18,8 +18,8 @@ class SavedTensors {
   // A range of this kind began or ended. After a backward, optimizer or data range, the next save shows that
   // forward runs.
   void NoteRange(trace::RangeKind kind, ProcessIndex process, EventIndex now);
-  // A kSaved event. `block`: the one at its address, or nullptr. `checkpoint`: the id of the open checkpoint
-  // range, or 0.
+  // A kSaved event. `block`: the block at its address, or nullptr. `checkpoint`: the id of the open
+  // checkpoint range, or 0.
   void Save(const trace::Event& event, const BlockId* block, uint64_t checkpoint, ProcessIndex process,
             EventIndex now);
   // A kSavedReleased event.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit for `plan`: how much memory PyTorch's allocator may use on a device. It is the device's memory,
-// less what is used outside the allocator.
+// The limit for `plan`: how much memory PyTorch's allocator may use on a device. It is the device's memory
+// minus the memory used outside the allocator.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +36,10 @@ struct FitLimit {
   std::string limit_name;        // "24.0 GiB", "24.0 GiB (rtx-4090)"
   uint64_t fit_bytes = 0;        // memory of the device
   std::optional<Beside> beside;  // nothing: not in the trace, so not counted
-  uint64_t beside_bytes = 0;     // its total on the device to fit on
+  uint64_t beside_bytes = 0;     // the total of `beside` on the device to fit on
   uint64_t reserved_limit = 0;   // what remains for the allocator
 };
-// `gpu`: the model, if the user named one.
+// `gpu`: the GPU model, if the user named it.
 FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& gpu,
                  const std::optional<Beside>& beside);
 // "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch to reserve."

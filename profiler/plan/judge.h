@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges plans: replays what whatif predicts for their changes through the model of PyTorch's allocator.
+// Judges plans. For the changes of a plan, whatif predicts the changed step; the judge replays it through the
+// model of PyTorch's allocator.
 //
 // Why not a formula of sizes: reserved memory must fit, and it depends on order and holes. Cheaper tests only
 // rule plans out: live bytes never exceed reserved bytes, so changes whose live bytes are too many are not

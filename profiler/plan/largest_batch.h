@@ -18,7 +18,7 @@ namespace vramscope::plan {
 
 struct LargestBatch {
   Changes others;     // in addition to the batch
-  uint64_t size = 0;  // samples; 0 = not even one
+  uint64_t size = 0;  // samples; 0 = not even one sample fits
   Verdict verdict;    // with that batch
 };
 

@@ -2,8 +2,9 @@
 // Finds sets of modules that free enough at each moment known to need too much memory, the fastest set first.
 //
 // Why not try all sets: 30 modules have a billion. Sets are built by deciding on one module after the other.
-// The lower bound of a partial set is its own time, plus the least that fractions of the undecided modules
-// would add. The search always continues with the lowest bound, so the first complete set is the fastest.
+// The lower bound of a partial set is its own time, plus the least time that undecided modules would add if
+// fractions of them could be chosen. The search always continues with the lowest bound, so the first complete
+// set is the fastest.
 //
 //   cut at t: 24 alive, 16 wanted       a frees 6 in 3 ms, b 4 in 1 ms, c 5 in 4 ms
 //   {}           b and 4/6 of a         >= 3.0 ms

@@ -13,11 +13,11 @@
 //   what {a, b} leaves is at least       ████████████████            > limit: no subset of {a, b} fits
 //
 // (Together they free no more than the sum: if two modules save the same tensor, neither alone frees it, and
-// it waits for the later one.) With up to 12 modules, all subsets are tried in order of their time, so the
-// answer is optimal. With more modules, the search has three parts:
+// the tensor waits for the later module.) With up to 12 modules, all subsets are tried in order of their
+// time, so the answer is optimal. With more modules, the search has three parts:
 //
-//   1. Greedy: adds the module that frees the most bytes at the peak per time, until a replay fits. Then it
-//      removes each module without which a replay still fits.
+//   1. Greedy: adds the module that frees the most bytes at the peak per unit of time, until a replay fits.
+//      Then it removes each module without which a replay still fits.
 //   2. Cuts: module_covers.h lists sets that take less time than the best one so far, the shortest first, and
 //      they are replayed. If no sets are left, the answer is optimal.
 //   3. If replays run out before that, modules are exchanged. The shortest set that was not replayed bounds
@@ -40,7 +40,7 @@ inline constexpr size_t kMostExactModules = 12;
 struct ModuleChoice {
   const Verdict* verdict = nullptr;
   bool exact = false;
-  double least_ns = 0;  // lower bound for the time of any choice of these modules; if exact, this one's time
+  double least_ns = 0;  // lower bound for the time of any choice of these modules; exact: this choice's time
 };
 
 class ModuleSearch {

@@ -8,13 +8,13 @@
 //
 //   queue by rank:   {expandable}  {fused}  {expandable, fused} ... {expandable, modules ?} ... {sgd} ...
 //                        │ does not fit
-//                        └──► {expandable, modules ?}  ranked by the least that modules can take
-//                                  └──► {expandable, blocks.3,blocks.5}  ranked by what they take
+//                        └──► {expandable, modules ?}  ranked by the least time that modules can take
+//                                  └──► {expandable, blocks.3,blocks.5}  ranked by the time that they take
 //
 // If the work runs out before anything fits, a coarser search continues: all checkpoints or none.
 //
-// For each set of levers, only the cheapest combination is reported. If a cheaper plan fits with a part of
-// the levers of a combination, the combination is left out.
+// For each set of levers, only the cheapest combination is reported. A combination is left out if some of its
+// levers alone give a cheaper plan that fits.
 #pragma once
 
 #include <atomic>
@@ -50,7 +50,7 @@ struct Plan {
 struct Answer {
   bool fits_already = false;
   std::vector<Plan> plans;  // in order of rank
-  Verdict floor;            // the plan that needs least, among those that were replayed
+  Verdict floor;            // the plan that needs the least memory, among those that were replayed
   bool complete = true;     // false: the work ran out before `top` plans were found or the rest ruled out
   uint64_t replays = 0;
 };

@@ -5,16 +5,16 @@
 //
 //   alloc-conf              an environment variable; no line of code, and the same numbers
 //   empty-cache             one line in the loop; the same numbers
-//   optimizer, its own way  one argument; the same update except for rounding
+//   optimizer, same class   one argument (fused, foreach); the same update except for rounding
 //   checkpoint              lines in the model; the same numbers, given that its random states are kept
 //   accumulate              the loop is rewritten; batch statistics are computed for each part
 //   batch                   other gradients: the learning rate must be adapted
 //   amp                     other numbers everywhere: overflow, loss scaling
-//   optimizer, another one  other training: the number of steps that it needs is unknown, so it comes after
+//   optimizer, other class  other training: the number of steps that it needs is unknown, so it comes after
 //                           all plans with a known time
 //
-// A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So each lever is a
-// power of two, and a plan is their sum.
+// A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So the depth of each
+// lever is a power of two, and the depth of a plan is their sum.
 //
 // Example: alloc-conf is 1, checkpoint 8, accumulate 16. With the same time, accumulate alone (16) is deeper
 // than alloc-conf and checkpoint together (9).

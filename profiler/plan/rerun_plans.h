@@ -15,7 +15,8 @@
 
 namespace vramscope::plan {
 
-// What is needed with these changes; not possible if a re-run fails or a change is refused.
+// The memory that is needed with these changes. Verdict::possible is false if a re-run fails or a change is
+// refused.
 [[nodiscard]] Verdict RerunVerdict(const whatif::Step& step, Reruns& reruns, Changes changes);
 
 // Adds plans to `answer`, which stays in order of rank with at most `request.top` plans. Does nothing if

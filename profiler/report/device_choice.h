@@ -49,7 +49,8 @@ struct Spoken {
 [[nodiscard]] Result<std::vector<model::DeviceIndex>> ChooseDevices(
     const model::Run& run, const std::vector<timeline::DeviceCurve>& curves, const Request& request);
 
-// `device` in words, and the number of other devices that match `request`.
+// `device` in words. `meant`: all devices that match the request, including `device`; it gives
+// Spoken::others, which is 0 if `meant` is empty.
 [[nodiscard]] Spoken SpokenOf(const model::Run& run, model::DeviceIndex device,
                               const std::vector<model::DeviceIndex>& meant = {});
 

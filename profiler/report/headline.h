@@ -14,8 +14,8 @@ namespace vramscope::report {
 // What follows the size in "Peak 11.6 GiB at step 3, backward: activations 6.9 GiB (59 %)."
 [[nodiscard]] std::string PeakClause(const Answer& answer);
 
-// "layers.3.attn, SoftmaxBackward0": where the allocation was made that set the peak; "" if unknown. As
-// recorded.
+// "layers.3.attn, SoftmaxBackward0": where the allocation that set the peak was made; "" if unknown. The text
+// is as recorded, not sanitized.
 [[nodiscard]] std::string OriginOfPeak(const Peak& peak);
 
 }  // namespace vramscope::report

@@ -26,7 +26,7 @@ struct HostProcess {
   uint32_t pid = 0;
   std::string role;
   uint64_t peak_rss_bytes = 0;
-  uint64_t peak_shared_bytes = 0;          // of these, shared memory (/dev/shm, memfd)
+  uint64_t peak_shared_bytes = 0;          // peak of the shared part: /dev/shm, memfd
   std::optional<uint64_t> peak_pss_bytes;  // PSS: shared pages divided among their processes
   std::optional<Growth> growth;
 };
@@ -57,9 +57,9 @@ struct TimedValue {
   uint64_t time_ns = 0;
   uint64_t value = 0;
 };
-// The growth of `values` (in order of time) between `begin_ns` and `end_ns`. That time is divided into four
-// equal parts: their medians must rise from each to the next, by 8 MiB and by 2 % in total at least. Nothing
-// if they do not, or if there are fewer than eight values.
+// The growth of `values` (in order of time) between `begin_ns` and `end_ns`. The interval is divided into
+// four equal parts. Their medians must rise from each part to the next, and by at least 8 MiB and 2 % in
+// total. Nothing if they do not, or if there are fewer than eight values.
 //
 // Example: medians of 400, 404, 409 and 412 MiB are a growth of 12 MiB, because 12 MiB are 3 % of 400.
 [[nodiscard]] std::optional<uint64_t> FindGrowth(const std::vector<TimedValue>& values, uint64_t begin_ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON form of a device's rows, the same in every answer that contains them, and of host memory.
+// The JSON forms of a device's rows and of host memory, the same in every answer that contains them.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -17,8 +17,8 @@ struct NamedRange {
   std::string name;         // "domain:message"
   uint64_t times = 0;       // number of ranges with that name
   uint64_t total_ns = 0;    // sum over all of them; nested ranges each count
-  uint64_t peak_bytes = 0;  // the highest allocation inside one of them
-  int64_t most_growth = 0;  // the largest increase of allocated bytes from begin to end of one
+  uint64_t peak_bytes = 0;  // the most allocated bytes inside one of the ranges
+  int64_t most_growth = 0;  // the largest increase of allocated bytes from begin to end of one range
 };
 
 // Ranges of the process that owns the curve's device, on any thread. Highest peak first, at most `top` (0 =

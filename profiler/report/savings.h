@@ -19,7 +19,7 @@ struct Saving {
   std::string cost;        // in words, without the time: "half the samples a step"
   const char* kind = "";   // where the figures come from: "transformed", "re-run"
   size_t levers = 1;       // number of changes that it combines
-  uint64_t allocated = 0;  // the peaks with it
+  uint64_t allocated = 0;  // the peaks with the change
   uint64_t reserved = 0;
   std::string phase;                 // phase of the peak with the change
   std::optional<uint64_t> extra_ns;  // per step; nullopt = unknown

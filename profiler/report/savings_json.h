@@ -9,7 +9,7 @@
 
 namespace vramscope::report {
 
-// Number of changes of each kind, computed and re-run, that a report suggests.
+// A report suggests at most this many computed changes, and at most as many re-run ones.
 inline constexpr size_t kChangesAdvised = 3;
 
 // `advice` in docs/json.md; null if nothing could be predicted.

@@ -22,7 +22,7 @@ inline constexpr const char* kLoopback = "127.0.0.1";
 
 using Answerer = std::function<Answer(const Request&)>;
 
-// Serves until SIGINT or SIGTERM. `port` 0 takes any free one. `ready` is called with the port as soon as
+// Serves until SIGINT or SIGTERM. `port` 0 takes any free port. `ready` is called with the port as soon as
 // requests are answered. Fails if address and port cannot be used.
 [[nodiscard]] Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);

@@ -32,13 +32,13 @@ struct Answer {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;  // if `file` is empty
-  std::string file;  // a path, of which these bytes are the body
+  std::string file;  // path of a file; its bytes [offset, offset + bytes) are the body
   uint64_t offset = 0;
   uint64_t bytes = 0;
   std::optional<uint64_t> whole;  // size of the file, if the answer is a part of it
 };
 
-// The bytes of a file of `whole` bytes that a Range header asks for. nullopt if the header is not supported
+// The bytes that a Range header requests from a file of `whole` bytes. nullopt if the header is not supported
 // (several ranges, another unit), so that the whole file is the answer. Fails if there are no such bytes.
 struct ByteRange {
   uint64_t offset = 0;
@@ -51,8 +51,8 @@ struct ByteRange {
 
 class Site {
  public:
-  // `web_folder`: of the viewer. `paths`: files, which are opened at once, and folders, whose traces and
-  // snapshots are offered. Folders are listed again for each request, so that new runs appear.
+  // `web_folder`: the viewer's folder. `paths`: files, which are opened at once, and folders, whose traces
+  // and snapshots are offered. Folders are listed again for each request, so that new runs appear.
   Site(std::string token, std::string web_folder, std::vector<std::string> paths);
 
   [[nodiscard]] Answer AnswerTo(const Request& request) const;
@@ -60,9 +60,9 @@ class Site {
 
   struct Offered {
     std::string path;
-    bool opened = false;  // named itself, not by its folder
+    bool opened = false;  // true: the user named the file itself; false: only its folder
   };
-  // By their names in links.
+  // The offered files, by their names in links.
   [[nodiscard]] std::map<std::string, Offered> Files() const;
 
  private:

@@ -3,8 +3,8 @@
  *
  * Why not an extension module: without Python's headers, one library serves every Python from 3.8 on.
  *
- * A function that can fail returns NULL and writes one sentence into `error` (0-terminated, cut at `capacity`).
- * Nothing is printed and no exception leaves the library. Any thread may call. */
+ * A function that can fail returns NULL and writes one sentence into `error` (0-terminated, cut at
+ * `capacity`). Nothing is printed and no exception leaves the library. Any thread may call. */
 #pragma once
 
 #include <stddef.h>
@@ -35,8 +35,8 @@ VramscopeTable* vramscope_python_table(VramscopeRun* run, const char* name, cons
                                        size_t capacity);
 void vramscope_python_release(VramscopeTable* table);
 
-/* Export the table, sharing its memory. Return an exported struct that the caller passes to the function below;
- * NULL if there is no memory. */
+/* Export the table, sharing its memory. Return an exported struct that the caller passes to the drop function
+ * below; NULL if there is no memory. */
 struct ArrowSchema* vramscope_python_schema(const VramscopeTable* table);
 struct ArrowArray* vramscope_python_array(const VramscopeTable* table);
 struct ArrowArrayStream* vramscope_python_stream(const VramscopeTable* table);

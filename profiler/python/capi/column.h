@@ -111,7 +111,7 @@ class TextColumn : public Column {
   // "" is a missing value.
   void Add(std::string_view text) { AddCode(text.empty() ? kMissing : CodeOf(text)); }
   void AddMissing() { AddCode(kMissing); }
-  // For texts that are looked up: `text()` is called for the first row with this key only.
+  // For texts that are looked up: `text()` is called only for the first row with this key.
   template <typename Text>
   void AddKey(uint64_t key, const Text& text) {
     if (key < kFewKeys) {

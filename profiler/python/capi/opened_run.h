@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace or snapshot that Python has opened. Everything is read when it is first needed and then kept.
 //
-//   source      always              events, stacks, operators
-//   run         first other table   segments
-//   content     the same            blocks, series
+//   part      read for                               tables made from it
+//   source    Open()                                 events, stacks, operators
+//   run       the first segments, blocks or series   segments
+//   content   the first blocks or series             blocks, series
 #pragma once
 
 #include <memory>
@@ -23,14 +24,14 @@ class OpenedRun {
 
   // The table `name`: events, blocks, series, stacks, operators or segments. `question`: lines "key=value"
   // with the keys device, process, rank and steps ("3" or "2:5"), as the options of `vramscope report`; and
-  // all=1 for the series of all devices. Any thread; one table at a time.
+  // all=1 for the series of all devices. Any thread may call; tables are made one at a time.
   [[nodiscard]] Result<SharedTable> TableNamed(const std::string& name, const std::string& question);
 
  private:
   explicit OpenedRun(std::shared_ptr<const model::Source> source) : source_(std::move(source)) {}
 
   Result<const model::Run*> Loaded();
-  // For the device that the request chooses. The last one is kept.
+  // The content for the device that the request chooses. The last content is kept.
   Result<const exporting::Content*> ContentFor(const report::Request& request, const std::string& question);
   Result<SharedTable> Series(const std::string& question);
 
