@@ -35,7 +35,7 @@ class TraceWriter {
   struct Options {
     int zstd_level = 3;
     uint32_t events_per_block = 1 << 16;  // at most kMaxEventsPerWriterBlock
-    uint32_t blocks_per_checkpoint = 4;   // counted in full blocks; more when many blocks are alive
+    uint32_t blocks_per_checkpoint = 4;   // in full trace blocks; more if many allocations are alive
   };
   static constexpr uint32_t kMaxEventsPerWriterBlock = 1 << 18;
 

@@ -27,9 +27,9 @@ struct KeptVariant {
   std::vector<whatif::Asked> changes;  // none: a re-run of the unchanged program
   std::string gpu;
 };
-// All variants in `source` and in the file next to `path`: first those of the recorded GPU, then by key.
-// Those that no question leads to are left out. These are variants with other allocator settings than the
-// recorded ones, and with changes that a transformation answers unless --by asks for a re-run.
+// All variants in `source` and in the file next to `path`: first those of the recorded GPU, then by key. Left
+// out are variants that no question can reach: those with other allocator settings than the recorded ones,
+// and those with a change that a transformation answers (a re-run answers it only with --by).
 [[nodiscard]] std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::string& path);
 
 // Keeps the trace; returns the file that now contains it. On an error, nothing has changed.

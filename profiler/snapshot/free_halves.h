@@ -27,8 +27,8 @@ class FreeHalves {
   [[nodiscard]] bool completions() const { return completions_; }
   // True if the trace must have two events per free; otherwise a waiting block would look free.
   [[nodiscard]] bool apart() const { return completions_ || !waiting_.empty(); }
-  // For the event with this number in the device's history: true if it is a request without a recorded
-  // completion that does not wait.
+  // True if event `number` of the device's history is a free request whose completion was not recorded and
+  // whose block does not wait.
   [[nodiscard]] bool CompletesAtOnce(const Event& event, uint32_t number) const;
 
  private:

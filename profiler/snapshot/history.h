@@ -17,7 +17,8 @@ namespace vramscope::snapshot {
 
 struct DeviceHistory {
   allocator::History history;
-  // For each event of the history: the 0-based number of the device's event that it is or that implies it.
+  // For each event of the history: the 0-based number of the device's event that it was read from, or that
+  // implies it.
   std::vector<uint32_t> numbers;
 };
 

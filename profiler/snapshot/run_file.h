@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of a run: a trace, or a memory snapshot of PyTorch. Its first bytes decide which, once, when this
-// object is created; every verb and the viewer take it from here.
+// object is created; every verb and the viewer use this decision.
 //
 //   const RunFile file("run.pickle");
 //   file.is_snapshot()     true

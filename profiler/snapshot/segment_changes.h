@@ -18,7 +18,7 @@ struct SegmentChange {
   uint64_t bytes = 0;
   uint32_t stack = 0;  // in the trace
   uint16_t device_code = 0;
-  bool came = false;
+  bool came = false;    // true: taken from the driver; false: given back
   bool mapped = false;  // pages of an expandable segment
 };
 

@@ -11,8 +11,8 @@
 //                                               └─► Write ──► pickle
 //
 // It covers the key sets of all releases since 1.13. Frames moved from blocks[].history[] to the blocks
-// (2.1). New keys are time_us (2.3), allocator_settings (2.4), external_annotations (2.5), pool_id of events
-// and host_* (2026). Immutable once read; any number of threads may use it.
+// (2.1). New keys are time_us (2.3), allocator_settings (2.4), external_annotations (2.5) and, since the
+// releases of 2026, pool_id of events and host_*. Immutable once read; any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -135,7 +135,7 @@ struct Snapshot {
   bool has_settings = false;
   bool has_segments = false;  // the file lists them, possibly none
 
-  // Pinned host memory (2026): the history and the segments of its caching allocator.
+  // Pinned host memory, recorded since the releases of 2026: history and segments of its caching allocator.
   std::vector<EventRange> host_trace;
   std::vector<Segment> host_segments;
 

@@ -24,7 +24,7 @@
 
 namespace vramscope::snapshot {
 
-// The prefix of the annotations of optimizers.
+// The prefix of optimizer annotations.
 inline constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 
 // The inputs of a pass.

@@ -12,7 +12,7 @@ namespace vramscope::text {
 // Returns the message, which may begin in lower case. `what` is the task that failed: "report run.vms".
 [[nodiscard]] std::string SentenceOf(const std::exception& failure, const std::string& what);
 
-// Runs `work`. Returns that sentence if it threw an exception, else "".
+// Runs `work`. Returns SentenceOf() if it threw an exception, else "".
 [[nodiscard]] std::string FailureOf(const std::function<void()>& work, const std::string& what);
 
 }  // namespace vramscope::text

@@ -14,10 +14,10 @@ namespace vramscope::text {
 
 // "0 B", "512 B", "4.0 KiB", "11.6 GiB", "2,048 TiB": one decimal, binary units up to TiB.
 std::string FormatBytes(uint64_t bytes);
-// From now on with three digits: "1.95 GiB", "19.5 GiB", "195 MiB". For the viewer, where sizes are compared
-// by eye. Call before there are threads.
+// From this call on, FormatBytes uses three digits: "1.95 GiB", "19.5 GiB", "195 MiB". For the viewer, where
+// sizes are compared by eye. Call before there are threads.
 void UseThreeDigits();
-// The same with a sign: "+4.0 KiB", "-1.5 MiB", "0 B".
+// Like FormatBytes, with a sign: "+4.0 KiB", "-1.5 MiB", "0 B".
 std::string FormatSignedBytes(int64_t bytes);
 // "-12.3 %", "+0.02 %", "no change"; "under 0.01 %" for any smaller change; "" if `before` is 0.
 std::string FormatChange(uint64_t before, uint64_t after);

@@ -26,8 +26,8 @@ inline constexpr size_t kLongest = 1024;  // bytes of a cleaned name
 [[nodiscard]] std::string Clean(std::string_view name);
 // Text of several lines for a terminal: newlines, tabs and our own colors (SGR sequences) stay.
 [[nodiscard]] std::string ForTerminal(std::string_view text);
-// The JSON document with invisible characters as \u escapes, so that it means the same and may be printed. It
-// must be valid.
+// The JSON document with invisible characters as \u escapes, so that it means the same and may be printed.
+// `document` must be valid JSON.
 [[nodiscard]] std::string EscapedJson(std::string_view document);
 
 // The following functions clean their input first.

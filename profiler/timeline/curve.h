@@ -2,8 +2,8 @@
 // Bytes that a device's allocator has allocated, exact after every event.
 //
 // Why not an array of totals: it would repeat the data of the blocks. Instead, one total is kept every 256
-// changes, with the highest total in between. So any moment costs at most 256 additions, and the peak of any
-// interval skips from one total to the next.
+// changes, with the highest total in between. So any moment costs at most 256 additions, and the search for
+// the peak of an interval skips from one total to the next.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class DeviceCurve {
 
   // Allocated bytes in the state after event `at` (kNever: at the end of the trace).
   [[nodiscard]] uint64_t AllocatedAfter(model::EventIndex at) const;
-  // The part of it that belongs to unknown blocks (model::Device::unseen).
+  // The part of AllocatedAfter() that belongs to unknown blocks (model::Device::unseen).
   [[nodiscard]] uint64_t UnseenAfter(model::EventIndex at) const;
   // Bytes that the allocator has reserved. Empty before its first report, and for allocators that never
   // report them.

@@ -34,7 +34,7 @@ struct Gap {
   model::EventIndex end = 0;
   model::ThreadIndex thread = 0;  // the thread of the window at its end
   uint32_t step = 0;              // 0 = the run's first step
-  uint32_t micro_batch = 0;       // number of the backward pass, within its step, that it leads to
+  uint32_t micro_batch = 0;       // number, within its step, of the backward pass after the gap
   bool to_backward = false;
 };
 
@@ -71,7 +71,7 @@ class ForwardBegin {
     model::EventIndex end = 0;
     model::ThreadIndex thread = 0;
     uint32_t allocations = 0;  // of that forward
-    // Position, counted from the gap's end, of the autocast region that began with it; 0 = none.
+    // Position, counted from the gap's end, of the autocast region that began with that forward; 0 = none.
     uint32_t autocast_from_last = 0;
   };
 

@@ -13,7 +13,7 @@
 
 namespace vramscope::timeline {
 
-// Window::id of such a window. It counts no step: marks end the steps of such a program.
+// Window::id of these windows. They do not end steps: marks end the steps of such a program.
 inline constexpr uint64_t kGraphWindow = ~uint64_t{0};
 
 struct GraphPhases {

@@ -9,8 +9,8 @@
 //   D D D D D G D D ...    ends after each G
 //   A A A A B B B          two loops: ends after each A, then after each B
 //
-// A call of step() that raised ends no step. If the recorder marked the calls that returned, a window without
-// its mark is not a step.
+// A call of step() that raised an exception ends no step. If the recorder marked the calls that returned, a
+// window without its mark is not a step.
 //
 // Without optimizer windows, marks of finished optimizer steps end the steps. Without those, each backward
 // pass does.

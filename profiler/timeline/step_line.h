@@ -18,8 +18,8 @@ class StepLine {
   explicit StepLine(std::vector<model::Since> values);
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
-  // The extremes of the states after events `first` to `last`, both included; empty() if the line has not
-  // begun by `last`.
+  // The extremes of the states after events `first` to `last`, both included; empty() is true if the line has
+  // not begun by `last`.
   [[nodiscard]] Extremes Over(model::EventIndex first, model::EventIndex last) const;
   [[nodiscard]] std::optional<uint64_t> After(model::EventIndex event) const;
   [[nodiscard]] uint64_t peak() const;

@@ -70,7 +70,7 @@ class Training {
   // Step `number`, or nullptr.
   [[nodiscard]] const Step* StepNumber(uint32_t number) const;
   // True if `thread` loaded data concurrently with training at `at` (a prefetcher). Then the span does not
-  // describe what it allocated.
+  // describe what that thread allocated.
   [[nodiscard]] bool LoadsDataBeside(model::ThreadIndex thread, model::EventIndex at) const;
   // The part of SpanAt, or kData for such a thread.
   [[nodiscard]] Part PartOf(model::ThreadIndex thread, model::EventIndex at) const;

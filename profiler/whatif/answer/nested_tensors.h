@@ -17,8 +17,8 @@ namespace vramscope::whatif {
 // True if an operator of the step creates or unpacks a nested tensor. O(operators).
 [[nodiscard]] bool HasNestedTensors(const Step& step);
 
-// Returns why this change cannot be predicted for such a step, or "" if it can. It can if it only affects
-// parameters, types that all tensors have, or the allocator.
+// Returns why this change cannot be predicted for such a step, or "" if it can. Changes can be predicted if
+// they only affect parameters, types that all tensors have, or the allocator.
 [[nodiscard]] std::string WhyNotOfNested(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

@@ -77,8 +77,8 @@ struct Changed {
 // not from the step. `before` and `after` are then PyTorch's counters for the run.
 class Predictor {
  public:
-  // Runs with more than `most_changes` allocations and frees are answered from the step instead. One question
-  // to the run takes about 0.1 s per million.
+  // Runs with more than `most_changes` allocations and frees are answered from the step instead. Answering
+  // one question from the run takes about 0.1 s per million of these.
   static constexpr size_t kAnyRun = SIZE_MAX;
   static constexpr size_t kShortRun = 1'000'000;
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)

@@ -18,7 +18,8 @@
 
 namespace vramscope::whatif {
 
-// A share of the truth in percent. kExact: the truth equals the prediction, and no bytes are added.
+// A bound is a share of the true value, in percent. kExact: the prediction equals the true value, and no
+// bytes are added.
 inline constexpr double kExact = -1;
 
 // Bounds that held in 99 of 100 cases of one lever, or of its settings that share a prefix.

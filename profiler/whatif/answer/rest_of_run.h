@@ -5,7 +5,7 @@
 // sequence, in the first step, in an evaluation that keeps its predictions, while the model is built. A
 // change to the step cannot reduce the peak of the run below the memory that such a moment needs.
 //
-//   allocated     ┌ setup ┐ step 1   2   3   4 │ evaluation        the step: 3, as 205 MiB
+//   allocated     ┌ setup ┐ step 1   2   3   4 │ evaluation        the step: 3, with 205 MiB
 //                                        ▄     │       ▄▟          a larger step: 4, 30 MiB more
 //                    ▄       ▟▙  ▟▙  ▟▙  █▙    │  ▄▄▟███           outside of steps: 525 MiB
 //

@@ -10,10 +10,10 @@
 // recomputation that no node needs are freed there at the latest. PyTorch: torch/utils/checkpoint.py,
 // _checkpoint_without_reentrant_generator, 2.1 to 2.15.
 //
-// Segments may be nested ("Nestable Checkpoint" there). Saved tensors belong to the innermost segment alone,
-// and a segment's inputs are kept by the segment around it. So the outer segment is recomputed first, with
-// the inner ones checkpointed as in forward, and this restores their inputs. Each inner segment takes its
-// input from there when backward reaches it.
+// Segments may be nested ("Nestable Checkpoint" in that file). Saved tensors belong to the innermost segment
+// alone, and a segment's inputs are kept by the segment around it. So the outer segment is recomputed first,
+// with the inner ones checkpointed as in forward, and this restores their inputs. Each inner segment takes
+// its input from there when backward reaches it.
 //
 //   outer    recompute │ ├─into a─────────────────────────────────────────┤
 //                      │   ├─into b─────────────────┤
@@ -69,8 +69,8 @@ class Checkpointer {
     Position recompute = kForever;  // start of its first node that saved something
     Position released = kBefore;    // when the last of its nodes has released what it saved
   };
-  // Blocks that modules keep from one step to the next. `until`: by (block, segment that recomputes it), when
-  // they are released. `replaced`: by block, when the recomputed block replaces the one of forward.
+  // Blocks that modules keep from one step to the next. `until`: when a block is released, by (block, segment
+  // that recomputes it). `replaced`: when the recomputed block replaces forward's block, by block.
   struct Left {
     std::map<std::pair<BlockIndex, SegmentIndex>, Position> until;
     std::map<BlockIndex, Position> replaced;

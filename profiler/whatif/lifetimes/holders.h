@@ -9,7 +9,7 @@
 //   y = attend(q, k, v)     have variables, as the result does; variables last until the function ends
 //
 //   a = f(x); b = g(x)      g receives x after f has returned, so f's result was not assigned to x: x lasts
-//   last = g(y, x)          until the function ends. So does an argument that g does not use first
+//   last = g(y, x)          until the function ends. An argument that g does not use first lasts as long
 //
 //   a = f(x); ...; c = g(); cat(c, a)
 //                           a outlived a call that does not use it, so it has a variable too

@@ -12,9 +12,9 @@
 //
 // If the sizes of a part differ (for batches of another length), allocations that do not stay are counted
 // instead. Counting starts at the last landmark. Before the first landmark, it starts at the step's start if
-// the first forward has temporaries of its own. If it has none, it counts back from the first backward pass:
-// the first step then seems to begin too late, because its forward is assumed to allocate as much as later
-// ones.
+// the first forward has temporaries of its own. If the first forward has none, counting goes back from the
+// first backward pass: the first step then seems to begin too late, because its forward is assumed to
+// allocate as much as later ones.
 #pragma once
 
 #include <compare>

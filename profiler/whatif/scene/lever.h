@@ -41,13 +41,13 @@ class Lever {
   // True if it also changes programs that only run their model forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }
   // For a lever that changes what operators compute with: returns the step as it would have been recorded.
-  // Predict builds a new scene from it and uses it instead of the recorded step from then on. Returns nothing
-  // if the lever changes only the scene.
+  // Predict builds a new scene from the returned step and uses that step instead of the recorded one from
+  // then on. Returns nothing if the lever changes only the scene.
   [[nodiscard]] virtual std::optional<Result<Step>> Rewrite(const Step&, std::string_view /*value*/) const {
     return {};
   }
-  // Fails with a sentence if no step could have this value: an unknown word, a number out of range. Everything
-  // that asks for changes checks this first, before anything is loaded or run.
+  // Fails with a sentence if no step could have this value: an unknown word, a number out of range.
+  // Everything that asks for changes checks this first, before anything is loaded or run.
   [[nodiscard]] virtual Status Check(std::string_view value) const = 0;
   // Changes `scene`. After an error, `scene` is unchanged or must be discarded.
   [[nodiscard]] virtual Result<Outcome> Apply(const Step& step, std::string_view value,

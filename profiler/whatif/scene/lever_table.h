@@ -4,7 +4,8 @@
 // Why one table: a lever is asked for, refused, tried and searched in many places. Its row defines it once.
 //
 // Three kinds of answers to "what if":
-//   transform   lives of blocks moved or removed, put through the allocator model: at once, from any trace
+//   transform   lives of blocks are moved or removed, and replayed through the allocator model: at once, from
+//               any trace
 //   allocator   the same blocks under other settings of the allocator: at once, exact on the whole run
 //   re-run      PyTorch runs the recorded program again under the change: seconds, or a kept variant
 #pragma once
@@ -25,7 +26,7 @@ struct LeverInfo {
   const char* help;     // the text of the option in --help, with line breaks
   const char* summary;  // one phrase for lists and for the viewer
   const char* facts;    // facts that the recording must have
-  AnsweredBy kind;      // for most of its values
+  AnsweredBy kind;      // how most of its values are answered
   bool tried;           // `vramscope try` can apply this change, or some of its values
   const char* by_hand;  // why `try` leaves (the rest of) the change to the user; "" = it does not
   // Values that are answered the other way: by a re-run instead of a transformation, or the reverse. Patterns

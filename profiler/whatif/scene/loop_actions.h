@@ -2,7 +2,7 @@
 // The requests and frees of a scene in order: first the setup, then one step that stands for all steps.
 //
 // Why one step: a replay runs four steps that differ only in the number of the step. Sorting the actions of
-// one step and repeating them takes a quarter of the time that sorting all of them took.
+// one step and repeating them takes a quarter of the time that sorting the actions of all four steps took.
 //
 //   length 100, a block that lives from 80 to 130 (its gradient is freed by the next step):
 //
@@ -31,9 +31,9 @@ struct OnceAction {
 
 // An action that each step of the loop repeats.
 struct StepAction {
-  Position at;         // within a window: from 0 to before the length of a step
+  Position at;         // within a window: at least 0 and below the length of a step
   uint32_t block = 0;  // into Scene::blocks
-  int16_t lag = 0;     // number of windows after the one of the block's own step
+  int16_t lag = 0;     // number of windows after the window of the block's own step
   What what = What::kFree;
   bool but_in_first = false;  // the first step has no such block
 };
@@ -50,7 +50,7 @@ struct LoopActions {
 };
 [[nodiscard]] LoopActions ActionsOf(const Scene& scene);
 
-// A place between two actions of a step, and the blocks of the steps that are alive there.
+// A place between two actions of a step, and the blocks that are alive there.
 struct Cut {
   struct Alive {
     uint32_t block = 0;

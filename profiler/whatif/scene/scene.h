@@ -75,7 +75,7 @@ struct Scene : Phases {
 // The recorded step, unchanged. The scene is a copy, so `step` need not outlive it.
 [[nodiscard]] Scene MakeScene(const Step& step);
 
-// The most bytes that live blocks request at one moment of any step but the first. Each block is rounded up
+// The most bytes that live blocks request at one moment of any step after the first. Each block is rounded up
 // to the allocator's 512 bytes.
 struct Peak {
   uint64_t bytes = 0;

@@ -45,9 +45,9 @@ struct Unit {
 // The units in the order of named_modules(), with the rest of the model last. A model's parameters and
 // buffers move to the device in this order. It can differ from the order of the calls.
 [[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
-// Returns when the next backward after `at` ends, of those calls that are not the last ones of their unit to
-// add gradients. Memory that waits for the next module is freed there (FSDPParamGroup.post_backward).
-// kForever: there is no such backward.
+// Returns when the next backward of a call ends after `at`; kForever if there is none. The last such backward
+// of each unit does not count. Memory that waits for the next module is freed there
+// (FSDPParamGroup.post_backward).
 [[nodiscard]] Position NextPassed(const std::vector<Unit>& units, Position at);
 // Paths of modules that match the patterns and whose parameters the step never uses. Without patterns: the
 // members of lists of blocks whose parameters the step never uses. A program that shards every module shards

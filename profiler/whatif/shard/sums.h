@@ -22,8 +22,8 @@ namespace vramscope::whatif {
 struct SumOfUnit {
   const Unit* unit = nullptr;
   BlockIndex gradient;  // the first gradient of the unit, which waits
-  OpIndex second;       // adds the second gradient, into a new block; kNone: none
-  OpIndex made;         // adds the first gradient, allocates the sum; kNone: it exists
+  OpIndex second;       // operator that adds the second gradient, into a new block; kNone: none
+  OpIndex made;         // operator that adds the first gradient and allocates the total; kNone: it exists
 };
 
 // `units`: the last one is the rest of the model. O(operators x (units + newly allocated sums)).

@@ -2,8 +2,8 @@
 // Matches each release to the saved tensor that it releases, while a step is read. Several nodes may save the
 // same block.
 //
-//   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: the second one
-//   saved   A by node 1 ─ B, A by node 2         released B, A, while none runs: the second one, as B was
+//   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: A by node 2
+//   saved   A by node 1 ─ B, A by node 2         released B, A, while no node runs: A by node 2, like B
 //
 // Why: a release names only the memory, and memory that several nodes save is released once per node.
 #pragma once

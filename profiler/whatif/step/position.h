@@ -90,8 +90,8 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
 }
 
 // The recomputation, at `at`, of the part of forward that starts at `begin`. Of nested recomputations, the
-// one with the lower depth comes first. Recomputed() returns where a moment of forward lies in it, Unwound()
-// where it ends.
+// one with the lower depth comes first. Recomputed() returns where a moment of forward lies in the
+// recomputation; Unwound() returns where the recomputation ends.
 [[nodiscard]] constexpr Position Unwound(Position at, uint32_t depth) {
   constexpr uint32_t kDeepest = 64;
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);

@@ -20,8 +20,8 @@ void ReleaseUnseen(Step& step);
 // Fills Saved::released for nodes that never run. Backward never reaches a node if the loss does not depend
 // on its result (a pooled output that nobody reads). Such a node is destroyed with its result, and then
 // releases everything that it saved. The first of its saved blocks that was freed gives the latest possible
-// time. So does the free of its result, if no other node received that: for torch.isfinite(x).all(), the
-// first operator keeps x until its result is freed. Unchanged if the graph outlives the step and none of
+// time. So does the free of its result, if no other node received the result: for torch.isfinite(x).all(),
+// the first operator keeps x until its result is freed. Unchanged if the graph outlives the step and none of
 // these blocks was freed.
 void ReleaseNeverRun(Step& step);
 

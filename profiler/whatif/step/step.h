@@ -38,13 +38,14 @@ struct StepBlock {
   Position end = kForever;
   Position accumulated = kForever;  // when autograd accumulated it as a gradient
   OpIndex op;                       // innermost operator open when it was allocated
-  BlockIndex leaf;                  // for the gradient of a non-parameter that the step created: its block
+  BlockIndex leaf;                  // for a gradient: block of the leaf, if the step created that
   BlockIndex copy_of;               // inserted by a lever: the block from which it copies elements
-  Position once = kBefore;          // inserted by a lever, and stays: its allocation, from 0 (first step)
+  Position once = kBefore;          // inserted by a lever, never freed: its allocation (0 or later)
   Position set_up = kBefore;        // set by levers, for a block of the setup: its allocation (below 0)
   std::string_view name;  // from labels: "layers.0.weight", also for its gradient; lives as long as the run
   uint16_t stream = 0;
-  classify::Category category = classify::Category::kUnattributed;  // the last, or activation if ever one
+  // Activation if the block ever was one, otherwise its last category.
+  classify::Category category = classify::Category::kUnattributed;
   bool workspace = false;
   bool piles_up = false;  // each step leaves one more
   bool piled = false;     // left by an earlier step in this way

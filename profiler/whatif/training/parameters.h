@@ -16,7 +16,7 @@ namespace vramscope::whatif {
 // block, as cuDNN requires.
 [[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
-// For a block from before the first step: when it was allocated, a position below 0. Otherwise kBefore.
+// When a block from before the first step was allocated, as a position below 0. kBefore for other blocks.
 [[nodiscard]] Position SetUpAt(const Step& step, BlockIndex block);
 
 // True if it is a parameter of the program, trained or not.
@@ -25,9 +25,9 @@ namespace vramscope::whatif {
 // Removes the block from the step; its index stays valid.
 void Drop(StepBlock& block);
 
-// By block: the parameter whose state it is, or for which the optimizer step allocated it; kNone for others.
-// State is matched by name, temporaries by size: each block of a given size belongs to the next parameter of
-// that size.
+// For each block of the step: the parameter whose optimizer state it holds, or for which the optimizer step
+// allocated it. kNone for other blocks. State is matched by name, temporaries by size: each block of a given
+// size belongs to the next parameter of that size.
 [[nodiscard]] std::vector<BlockIndex> SteppedParameters(const Step& step);
 
 // Restricts the optimizer to parameters for which `kept` returns true. State and temporaries of the others
