@@ -48,7 +48,8 @@ struct ImportsMemory : DriverEvent {
   static void After(DriverCall& call, const Handle* memory, const ExternalMemory* descriptor);
 };
 
-// Frees are recorded before the call, and again if the call fails (driver_records.h).
+// A free is recorded before the call. If the call fails, a second record with the error follows
+// (driver_records.h).
 struct GivesBack : DriverEvent {
   static void Note(DriverCall& call, trace::DriverMemory kind, uint64_t address, uint64_t bytes = 0);
   static void Finish(const DriverCall& call, trace::DriverMemory kind, uint64_t address);

@@ -2,8 +2,8 @@
 // The records of the driver level (trace_format/event.h: driver_alloc, driver_free, driver_map).
 //
 // Times: an allocation is recorded after the call, a free before it. So memory that is freed here and given
-// to another thread before the call returns never seems to be allocated twice. A free that then fails is
-// recorded once more, with its error.
+// to another thread before the call returns never seems to be allocated twice. If the call
+// fails, the free is recorded a second time, with the error.
 #pragma once
 
 #include <cstdint>

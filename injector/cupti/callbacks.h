@@ -13,8 +13,8 @@ namespace vramscope::injector::cupti {
 std::span<const Function> WatchedFunctions();
 
 // CUPTI's callback; `user_data` is the Functions for queries. Called on the thread that calls the driver,
-// before and after the call. Counts every call. It records a call only until the driver's hooks see their
-// first look-up of a function: from then on the hooks record it.
+// before and after the call. Counts every call. Records calls until the driver's hooks see a function
+// looked up for the first time; after that, the hooks record them.
 void OnDriverCall(void* user_data, int domain, uint32_t function, const void* data);
 
 }  // namespace vramscope::injector::cupti

@@ -20,7 +20,7 @@ struct Block {
   uint16_t role;     // trace::Role of its last label
   uint32_t serial;   // 1-based number of the buffer; set by AddBuffer
   uint32_t update;   // number of parameter updates before it began; set by AddBuffer
-  uint32_t state;    // computed from a gradient: the label's `state`; else 0
+  uint32_t state;    // if computed from a gradient: interned name of the optimizer state made from it; else 0
 };
 
 // XLA's allocator rounds each request up to a multiple of 256 (kMinAllocationSize in tsl/framework).
@@ -42,7 +42,7 @@ bool TakeMemory(const Buffer* buffer, Block* block);
 void RecordFree(const Block& block);
 // Records a label, unless the block has it already.
 void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name, uint32_t state = 0);
-// Notes that the buffer was computed from a gradient; `state` as in Block.
+// Notes that the buffer was computed from a gradient, and sets Block::state.
 void NoteState(const Buffer* buffer, uint32_t state);
 // True if any label so far was a gradient.
 bool AnyGradient();

@@ -9,10 +9,10 @@
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// Blocks of the same size and stack are compared across steps. At least two steps must keep such a block, and
-// at least as many steps must keep it as free it. One step proves nothing: the last batch of a loop may be
-// alive only because no garbage collection has run. No step follows the last one, so a block of the last step
-// counts as kept if two or more earlier steps kept such a block and none freed it.
+// Blocks of the same size and stack are compared across steps. Such a block counts as kept if at least two
+// steps keep one, and at most as many steps free one. One step proves nothing: the last batch of a loop may
+// be alive only because no garbage collection has run. No step follows the last one, so a block of the last
+// step counts as kept if two or more earlier steps kept such a block and none freed it.
 #pragma once
 
 #include <cstdint>

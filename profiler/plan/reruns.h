@@ -20,8 +20,9 @@ class Reruns {
   [[nodiscard]] virtual Result<uint64_t> BatchSize() = 0;
   // Announces changes that will be asked for, so that they can be run together.
   virtual void Prepare(std::span<const std::vector<whatif::Asked>> wanted) { (void)wanted; }
-  // The peaks of the program under these changes, of any kind. Changes that need a re-run are re-run, the
-  // others transformed. An error is PyTorch's own, or names what is missing in the recorded program.
+  // Returns the program's peaks under these changes; every kind of change is allowed. If a change needs a
+  // re-run, the program is re-run with it; the other changes are transformations of the recorded step. An
+  // error is PyTorch's own, or names what is missing in the recorded program.
   [[nodiscard]] virtual Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) = 0;
 };
 

@@ -25,7 +25,7 @@ struct Spoken {
   std::optional<uint32_t> rank;  // RankOf()
   uint32_t others = 0;           // other devices that match the request and that the answer leaves out
   // "rank 1 (process 4711), cuda:1"; "rank 37 on node-09 (process 4711), cuda:5" if the job has several
-  // hosts; without a rank only the device if the run has one process
+  // hosts. Without a rank: "process 4711, cuda:1", or only "cuda:1" if the run has one process.
   std::string text;
 };
 

@@ -19,7 +19,7 @@ enum class Kind : uint8_t {
   kString,  // into the TextTable
   kList,    // a list or tuple: Values::container
   kDict,    // a dict that is not a record: alternating keys and values, Values::container
-  kFrame,   // kFrame to kAnnotation: records, once they have their keys
+  kFrame,   // a dict becomes a kFrame, or one of kEvent to kAnnotation, when its keys have been read
   kStack,   // a list of frames
   kEvent,
   kSegment,

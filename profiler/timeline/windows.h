@@ -7,7 +7,8 @@
 // a backward or an optimizer) are the windows of the process.
 //
 //   thread main   ──data──   ─────backward─────   ──optimizer──────────────
-//   autograd            allocates here ▲          backward inside (LBFGS) nests
+//   autograd            allocates here ▲              ─backward─
+//                                                     inside the optimizer (LBFGS): nested in its window
 //
 // A step that replays a CUDA graph and then calls the optimizer has no backward of its own: the graph is its
 // forward and its backward. If backward ran since the last optimizer, graph replays do not form windows of

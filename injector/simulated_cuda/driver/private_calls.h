@@ -23,7 +23,8 @@ int vramscope_simulated_write(void* to, const void* from, size_t bytes);
 // The host has written to these bytes of device memory itself. They are cleared when the block is reused.
 void vramscope_simulated_written(void* to, size_t bytes);
 // Sets the number of elements that the calling thread's next data-dependent operator finds (host_reads.h); -1
-// = not known. The second function takes that number and returns 0 if there is one.
+// = not known. The second function stores that number in *count and clears it; it returns 0, or a CUDA error
+// if the number is not known.
 void vramscope_simulated_count(int64_t count);
 int vramscope_simulated_take_count(int64_t* count);
 // Returns the number of devices of the machine, including those that CUDA_VISIBLE_DEVICES hides. Stores their
@@ -36,10 +37,11 @@ size_t vramscope_simulated_used_bytes(int device);
 size_t vramscope_simulated_processes(int device, unsigned* pids, size_t* bytes, size_t most);
 // For NCCL: whether the user has set what a communicator takes, and the value.
 int vramscope_simulated_nccl(uint64_t* bytes);
-// Announces the code of this function: its size, and the library, as an address in it (`owner`). A device
-// loads it at the function's first launch there, or at the first query about it; cuFuncLoad loads it without
-// a launch. With a `call` (a literal), the ledger lists it under that name; with nullptr, it goes into blocks
-// that all code of the process shares. The last announcement before the loading counts.
+// Announces the code of this function. `bytes`: the size of the code. `owner`: any address inside the library
+// that contains it. A device loads the code at the function's first launch there, or at the first query about
+// it; cuFuncLoad loads it without a launch. With a `call` (a literal), the ledger lists it under that name;
+// with nullptr, it goes into blocks that all code of the process shares. The last announcement before the
+// loading counts.
 void vramscope_simulated_code(const void* function, const char* call, size_t bytes, const void* owner);
 // Announces to the other ranks that this rank joins a communicator, or splits it.
 void vramscope_simulated_group_call(const vramscope::simulated::GroupCall* call);

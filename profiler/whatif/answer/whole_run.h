@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays every allocation of the recorded run under other allocator settings, instead of one step four
-// times.
+// Replays every allocation of the recorded run under other allocator settings. (Other predictions repeat one
+// step four times instead.)
 //
 // Why: other settings do not change what a program requests, so the answer needs no model of the loop. The
 // recorded run, replayed through the allocator model, gives PyTorch's own counters to the byte. Repeating one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects module calls of a step by "all", "every:2" or "layers.*,head", and lists the values that a step
-// offers.
+// Selects module calls of a step by "all", "every:2" or "layers.*,head", and lists the selections (values of
+// --checkpoint) that are possible for a step.
 #pragma once
 
 #include <string>
