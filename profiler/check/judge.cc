@@ -143,7 +143,7 @@ class Judgment {
     if (evidence_.baseline->device.empty())
       return NotJudged(NothingIn(*evidence_.baseline, "nothing was allocated in the baseline"));
     if (const std::string losses = LossesOf(*evidence_.baseline); !losses.empty())
-      return NotJudged("of the baseline: " + losses);
+      return NotJudged("in the baseline, " + losses);
     if (peak.change() != 0 && !evidence_.diff->causes.empty())
       verdict_.detail = evidence_.diff->causes.front().what;
     return Decided(peak.after <= *verdict_.limit_bytes);

@@ -132,7 +132,7 @@ void KeepNewestJob(Job& job) {
       job.ranks, [&](const RankSummary& rank) { return !rank.job.empty() && rank.job != newest->first; });
   job.notes.push_back("The files are of " + std::to_string(started.size()) + " jobs. Only the newest, " +
                       newest->first + ", is compared; " + std::to_string(left_out) +
-                      (left_out == 1 ? " rank of others is" : " ranks of others are") +
+                      (left_out == 1 ? " rank of the others is" : " ranks of the others are") +
                       " left out. Name the files of a job to compare it.");
 }
 

@@ -178,7 +178,7 @@ TEST(JobTest, OfSeveralJobsTheNewestIsCompared) {
   ASSERT_EQ(job.ranks.size(), 2u);
   EXPECT_EQ(job.ranks[0].job, "42");
   EXPECT_THAT(job.notes.at(0),
-              HasSubstr("of 2 jobs. Only the newest, 42, is compared; 2 ranks of others are"));
+              HasSubstr("of 2 jobs. Only the newest, 42, is compared; 2 ranks of the others are"));
 }
 
 TEST(JobTest, ARankWithoutAFileIsMissing) {

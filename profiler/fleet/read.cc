@@ -124,7 +124,7 @@ Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths
     if (fs::is_directory(status))
       AddFolder(path, files);
     else if (!fs::is_regular_file(status))  // reading a pipe would wait forever
-      return Error{path + ": is no file and no folder."};
+      return Error{path + ": is neither a file nor a folder."};
     else
       files.insert(IsSummary(path) ? WithoutSuffix(path) : path);
   }

@@ -90,7 +90,7 @@ std::vector<SeriesPoint> SeriesOf(const Subject& subject, const LayoutWalk& walk
 std::vector<std::string> NotesOf(const Subject& subject, const Troubles& troubles) {
   std::vector<std::string> notes = subject.notes;
   if (troubles.total() != 0) {
-    std::string where = "its own segments at the end";
+    std::string where = "the list of segments at its end";
     if (troubles.first.has_value() && *troubles.first != kBeforeHistory) {
       where = "event " + std::to_string(*troubles.first);
     }

@@ -336,12 +336,11 @@ class TraceReading {
   void AddNotes() {
     if (unknown_requests_ != 0) {
       const bool all = unknown_requests_ == blocks_;
-      subject_.notes.push_back(
-          (all ? "The trace has"
-               : "Of " + std::to_string(unknown_requests_) + " of " + std::to_string(blocks_) +
-                     " blocks the trace has") +
-          std::string(
-              " the size but not the requested bytes: the requested bytes include rounding and slack."));
+      subject_.notes.push_back((all ? "The trace has"
+                                    : "For " + std::to_string(unknown_requests_) + " of " +
+                                          std::to_string(blocks_) + " blocks, the trace has") +
+                               std::string(" the size but not the requested bytes, so figures of requested "
+                                           "bytes include rounding and slack."));
     }
     if (const std::string& damage = run_.source->damage().sentence; !damage.empty())
       subject_.notes.push_back(damage);

@@ -103,7 +103,8 @@ TEST(DeviceMemoryTest, ContradictionsAreSaid) {
       << "60 MiB of blocks in 40 of segments";
   EXPECT_THAT(answer.notes,
               Contains(HasSubstr("1 block lies in segments whose allocation was not recorded")));
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("counted less than the recorded calls took at 1 sample")));
+  EXPECT_THAT(answer.notes,
+              Contains(HasSubstr("reported less use than the recorded calls took at 1 sample")));
 }
 
 TEST(ExplainTest, TellsWhatLiesBetween) {

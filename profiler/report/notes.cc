@@ -122,7 +122,8 @@ void AddBlackBoxNote(const model::Run& run, Answer& answer) {
   const auto before = metadata.find("black_box.steps_before");
   if (before == metadata.end() || before->second == "0") return;
   answer.notes.push_back("These are the last steps of a run: " + before->second +
-                         " were before them, and step 1 here is the next.");
+                         (before->second == "1" ? " step was" : " steps were") +
+                         " before them, and step 1 here is the next one.");
 }
 
 void AddTrustNotes(Answer& answer) {
@@ -169,7 +170,7 @@ void AddDriverNotes(const model::Run& run, const model::Device& about, Answer& a
         ", by " + std::to_string(largest) + " bytes at most; the row unattributed includes the difference.");
   }
   if (device->below_rows() > 0) {
-    answer.notes.push_back("The driver counted less than the recorded calls took at " +
+    answer.notes.push_back("The driver reported less use than the recorded calls took at " +
                            Count(device->below_rows(), "sample", "samples") +
                            ": unattributed is negative there. Managed memory may not be on the device.");
   }

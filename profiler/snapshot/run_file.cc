@@ -14,7 +14,7 @@ Result<std::shared_ptr<const Snapshot>> RunFile::ReadSnapshot() const {
 Result<std::unique_ptr<trace::TraceReader>> RunFile::OpenTrace() const {
   if (is_snapshot_)
     return Error{path_ +
-                 ": it begins as a snapshot of PyTorch; this needs a trace of vramscope. Record one: "
+                 ": this is a PyTorch snapshot, but the command needs a vramscope trace. Record one: "
                  "vramscope record -- python train.py"};
   return trace::TraceReader::Open(path_);
 }

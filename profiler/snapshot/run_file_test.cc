@@ -41,7 +41,7 @@ TEST_F(RunFileTest, ReadsASnapshotOnce) {
   std::filesystem::remove(path);
   EXPECT_EQ(*file.ReadSnapshot(), *first);
   EXPECT_TRUE(file.OpenSource().ok());
-  EXPECT_THAT(file.OpenTrace().error().sentence, ::testing::HasSubstr("needs a trace of vramscope"));
+  EXPECT_THAT(file.OpenTrace().error().sentence, ::testing::HasSubstr("needs a vramscope trace"));
 }
 
 TEST_F(RunFileTest, TheEndingOfATraceDoesNotMatter) {

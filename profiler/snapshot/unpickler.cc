@@ -251,7 +251,8 @@ class Machine {
     } else if (opcode == 0x93) {
       what.append(" ").append(objects_.TextFromTop(1)).append(".").append(objects_.TextFromTop(0));
     }
-    return Fail(what.append(", which no memory snapshot does. It was refused, and no code in it was run"));
+    return Fail(
+        what.append(", which no memory snapshot needs. The file was refused, and none of its code was run"));
   }
 
   Next Fail(const std::string& why) {

@@ -49,7 +49,7 @@ class BlackBoxTest(unittest.TestCase):
         self.assertEqual(peaks(last["steps"]), peaks(full["steps"][-KEPT - 1 :]))
         self.assertEqual(last["peak"]["categories"], full["peak"]["categories"])
         self.assertEqual([row for row in last["owners"] if row["kind"] == "parameter"], [row for row in full["owners"] if row["kind"] == "parameter"])
-        self.assertIn(f"{STEPS - KEPT} were before them", " ".join(last["notes"]))
+        self.assertIn(f"{STEPS - KEPT} steps were before them", " ".join(last["notes"]))
         self.assertLess(self.box.stat().st_size, whole.stat().st_size)
 
     def test_a_run_that_ends_well_leaves_nothing(self) -> None:

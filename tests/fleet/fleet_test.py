@@ -232,7 +232,7 @@ class FleetTest(recorded_run.RecordingTest):
                 recorder.wait()
         self.assertEqual([rank["rank"] for rank in recorded_run.ask("fleet", str(job / "0.vms"), str(job / "1.vms"))["ranks"]], [0, 1])
         self.assertIn(b"is not a folder", self.fleet("dump", str(job / "0.vms"), code=2).stderr)
-        self.assertIn(b"--step is for fleet dump", self.fleet("start", str(job), "--step", "3", code=2).stderr)
+        self.assertIn(b"--step works only with fleet dump", self.fleet("start", str(job), "--step", "3", code=2).stderr)
 
     def test_mpi_gives_the_answer_of_one_process(self) -> None:
         if shutil.which("mpirun") is None or not Path(recorded_run.vramscope()).with_name("vramscope-fleet-mpi").exists():
@@ -295,7 +295,7 @@ class FleetTest(recorded_run.RecordingTest):
         self.assertIn(b"has no trace", self.fleet(str(empty), code=2).stderr)
         self.assertIn(b"there is no such file", self.fleet(str(job / "none.vms"), code=2).stderr)
         os.mkfifo(empty / "pipe")
-        self.assertIn(b"is no file", self.fleet(str(empty / "pipe"), code=2).stderr)
+        self.assertIn(b"is neither a file", self.fleet(str(empty / "pipe"), code=2).stderr)
         self.assertIn(b"fleet needs a folder", self.fleet(code=2).stderr)
         self.assertIn(b"needs a percentage", self.fleet(str(job), "--spread-below", "5", code=2).stderr)
 

@@ -197,7 +197,7 @@ class ForeignFiles(unittest.TestCase):
         for verb in ("report", "frag"):
             self.assertEqual(self.run_verb(verb, path, "--at", f"event:{events}")[0], 0)
             self.assertIn(f"no event:{events + 1}", self.assert_refused(verb, path, "--at", f"event:{events + 1}"))
-        self.assertIn("begins as a snapshot", self.assert_refused("plan", path, "--fit", "1GiB"))
+        self.assertIn("this is a PyTorch snapshot", self.assert_refused("plan", path, "--fit", "1GiB"))
 
     def test_a_file_without_a_verb_is_reported(self) -> None:
         path = self.file("run.vms", file_header() + processes(1) + threads(1) + events(bytes([ALLOC]), [(ALLOC, 1, [512])]))

@@ -125,7 +125,7 @@ for step in range(4):
             place.mkdir()
         with mock.patch.dict(os.environ, {variable: str(place) for variable, place in places.items()}):
             done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), "-c", "import torch; torch.nonzero(torch.ones(4).cuda())"])
-        self.assertIn(b"The run's memory depends on data here, assumed to be empty:\n  <string>:1  1 time\n", done.stdout)
+        self.assertIn(b"At these places, the run's memory depends on data; the results are assumed to be empty:\n  <string>:1  1 time\n", done.stdout)
         self.assertEqual([*places["TMPDIR"].iterdir(), *places["HOME"].iterdir()], [], "nothing is left behind")
 
     EXPERTS = """

@@ -25,7 +25,7 @@ const VerbHelp& FragHelp() {
       {{"vramscope frag run.vms",
         "show fragmentation by cause at the peak of reserved memory, and the pinned segments"},
        {"vramscope frag snapshot.pickle --at oom --json",
-        "show the same for a PyTorch snapshot, when it ran out of memory"}},
+        "show the same for a PyTorch snapshot, at the moment when its program ran out of memory"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
         "The moment: reserved (most is reserved; default), worst (most is reserved but not\n"

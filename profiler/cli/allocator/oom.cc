@@ -126,7 +126,7 @@ class OomScreen {
     for (const Trial& trial : autopsy_.trials) {
       table.AddRow({trial.settings, EndText(trial), FormatBytes(trial.reserved) + " reserved"});
     }
-    return Heading("Replayed with other settings (the recorded settings fail here, as recorded)") +
+    return Heading("Replayed with other settings (a replay with the recorded settings fails here too)") +
            table.ToString();
   }
 
@@ -137,7 +137,7 @@ class OomScreen {
       case TrialEnd::kFails:
         return terminal_.Paint("fails", Ink::Bad());
       case TrialEnd::kFailsBefore:
-        return terminal_.Paint("fails before", Ink::Bad());
+        return terminal_.Paint("fails earlier", Ink::Bad());
       case TrialEnd::kFailsAfter:
         return terminal_.Paint(fmt::format("fails {} later", FormatCount(trial.served + 1, "request")),
                                Ink::Bad());

@@ -33,7 +33,7 @@ const VerbHelp& PackHelp() {
       {{"vramscope pack run.vms",
         "show the least memory that the blocks of a run need, and what its allocator took"},
        {"vramscope pack blocks.csv --budget 60s --offsets out.csv",
-        "pack other blocks: id,lower,upper,size"}},
+        "pack blocks from a CSV file with the columns id, lower, upper and size"}},
       {{"budget", '\0', "TIME",
         "How long to search for a better packing, like 5s, 500ms or 2m. Default: 5s."},
        {"offsets", '\0', "OUT.csv", "Write the packing to this file: one offset per block."},
@@ -171,7 +171,7 @@ std::string PackText(const std::string& path, const PackSubject& subject, const 
   if (!subject.spoken.device.empty()) text += ", " + AboutText(subject.spoken.text, subject.spoken.others);
   text += fmt::format(": {}.\n\n", FormatCount(subject.blocks.items.size(), "block"));
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
-  table.AddRow({"no allocator needs less than", FormatBytes(answer.lower_bound)});
+  table.AddRow({"every allocator needs at least", FormatBytes(answer.lower_bound)});
   table.AddRow(
       {answer.optimal() ? "a packing was found that takes exactly that" : "a packing was found that takes",
        FormatBytes(answer.packing.height), Above(answer.packing.height, answer.lower_bound)});

@@ -29,10 +29,11 @@ const VerbHelp& ReplayHelp() {
        {"vramscope replay run.vms --settings expandable_segments:True --capacity 24GiB",
         "show how much the same requests reserve with these settings, and whether they fit"}},
       {{"settings", '\0', "TEXT",
-        "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults. Of TensorFlow:\n"
+        "Allocator settings as in PYTORCH_CUDA_ALLOC_CONF; \"\" = PyTorch's defaults. For TensorFlow:\n"
         "allow_growth, garbage_collection, fragmentation_fraction."},
        {"capacity", '\0', "80GiB",
-        "Device memory available to the allocator; default: no limit, or TensorFlow's own."},
+        "Device memory available to the allocator. Default: no limit; for TensorFlow, the limit of the\n"
+        "recorded allocator."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       VerbSubject::kRun};
   return help;

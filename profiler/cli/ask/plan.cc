@@ -34,7 +34,7 @@ const VerbHelp& PlanHelp() {
         "Try only these changes: alloc-conf,checkpoint; `vramscope whatif --list` shows all."},
        {"forbid", '\0', "CHANGES", "Try all changes except these."},
        {"top", '\0', "N", "Show this many plans; default 3."},
-       {"largest-batch", '\0', nullptr, "Find the largest batch that fits instead."},
+       {"largest-batch", '\0', nullptr, "Find the largest batch that fits, instead of plans."},
        {"smallest-gpu", '\0', nullptr, "Find the smallest GPU on which it fits, instead of --fit."},
        {"verify", '\0', nullptr,
         "Run the command on a simulated GPU with each plan's changes. The measured memory\n"
@@ -46,7 +46,7 @@ const VerbHelp& PlanHelp() {
         "auto: re-run each plan before it is shown, if the trace has a program.\n"
         "transform: run nothing; takes about 1 s instead of 10 s."},
        {"vary", '\0', "NAME=FLAG[:VALUES]",
-        "Instead of RUN: dry-run the command with other values of this flag, several at a time.\n"
+        "Instead of RUN: dry-run the command once for each value of its flag FLAG, in parallel.\n"
         "Without values: 1, 2, 4, ..., in combinations whose product divides --world-size."},
        {"world-size", '\0', "W", "With --vary: run each distinct rank of a job with W ranks."},
        {"gpu", '\0', "MODEL", "The simulated GPU. Default: one with the memory of the recorded GPU."},

@@ -191,10 +191,10 @@ std::string LayoutsSentence(const LayoutQuestion& question, const std::vector<La
       least = &row;
   std::string text =
       fmt::format("{} of {} fit on {}", fitting, FormatCount(rows.size(), "layout"), question.gpu);
-  if (question.world != 0) text += fmt::format(", of a job of {}", FormatCount(question.world));
+  if (question.world != 0) text += fmt::format(", for a job of {}", FormatCount(question.world, "rank"));
   text += ".";
   if (least != nullptr && fitting != 0)
-    text += fmt::format(" {} takes least: {}.", LayoutText(question, least->layout),
+    text += fmt::format(" {} takes the least memory: {}.", LayoutText(question, least->layout),
                         FormatBytes(least->Peak("device_used_bytes")));
   if (question.left_out != 0)
     text += fmt::format(
@@ -291,7 +291,7 @@ Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world) {
   std::set<std::string> names;
   for (const Varied& one : varied) {
     if (!names.insert(one.name).second)
-      return Error{fmt::format("--vary {}: this name is there twice.", Printable(one.name))};
+      return Error{fmt::format("--vary {}: this name is given twice.", Printable(one.name))};
     if (one.values.empty() && world == 0)
       return Error{fmt::format("--vary {0}={1}: add --world-size, or the values: {0}={1}:1,2,4.",
                                Printable(one.name), Printable(one.flag))};

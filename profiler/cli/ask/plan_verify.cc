@@ -47,7 +47,8 @@ class MeasuredPlans {
       if (known_.size() <= kMostRuns) asked.push_back(plan.verdict.changes);
     }
     std::vector<Verified> measured = asked.empty() ? std::vector<Verified>() : measure_(asked);
-    measured.resize(fresh.size(), {.why_not = fmt::format("{} others were run", kMostRuns)});
+    measured.resize(fresh.size(),
+                    {.why_not = fmt::format("{} others were run, which is the limit", kMostRuns)});
     for (size_t i = 0; i < fresh.size(); ++i) Note(*fresh[i], std::move(measured[i]), found);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope try`: runs the command with a change that its code does not have, and measures its memory.
+// `vramscope try`: runs the command with a change that is not in its code, and measures its memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using experiment::TryRunner;
 const VerbHelp& TryHelp() {
   static const VerbHelp help = [] {
     VerbHelp made = {"try",
-                     "run a command with a change that its code does not have, and compare",
+                     "run a command with a change, without editing its code, and compare",
                      "try CHANGE... [options] [--] COMMAND...",
                      {{"vramscope try --amp bf16 --checkpoint all -- python train.py",
                        "run it twice: unchanged and changed"},

@@ -78,7 +78,7 @@ std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>
       "Predicted from the unchanged run: {} allocated, {} reserved; at most {} and {} in 99 of 100 runs{}.\n",
       FormatBytes(predicted.allocated_bytes), FormatBytes(predicted.reserved_bytes),
       FormatBytes(predicted.allocated_at_most_bytes), FormatBytes(predicted.reserved_at_most_bytes),
-      AllApplied(outcomes) ? "" : ", if all of it were applied");
+      AllApplied(outcomes) ? "" : ", for the whole change");
 }
 
 // The lines of code to write. For a lever that is never applied from outside, they come from the prediction,

@@ -38,7 +38,8 @@ const VerbHelp& WhatifHelp() {
       one.options.push_back({lever.name, '\0', lever.option, lever.help});
     one.options.insert(
         one.options.end(),
-        {{"sweep", '\0', "LEVER=A..B[:STEP]", "Predict one line per number, each with the other changes."},
+        {{"sweep", '\0', "LEVER=A..B[:STEP]",
+          "Predict one line for each of these numbers, together with the other changes."},
          {"compare", '\0', "CHANGES",
           "Predict one line with these changes: 'batch=0.5x optimizer=sgd'. Can be\nrepeated."},
          {"by", '\0', "auto|rerun|transform",

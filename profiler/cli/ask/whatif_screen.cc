@@ -44,7 +44,8 @@ std::string BandText(const Prediction& prediction) {
   const whatif::ErrorBand& band = prediction.band;
   const whatif::Replayed& after = prediction.after.allocator;
   std::string text = fmt::format(
-      "\n  In 99 of 100 runs at most {} allocated and {} reserved, by the published errors of {}.\n",
+      "\n  In 99 of 100 runs at most {} allocated and {} reserved, "
+      "according to the published errors of {}.\n",
       FormatBytes(band.AllocatedAtMost(after.allocated_peak)),
       FormatBytes(band.ReservedAtMost(after.reserved_peak)),
       prediction.levers.size() == 1 ? "this change" : "these changes");

@@ -41,10 +41,10 @@ const VerbHelp& FleetHelp() {
        {"mpi", '\0', nullptr, "Share the reading among the processes of mpirun or srun."},
        {"step", '\0', "N", "With dump: write when this optimizer step has finished."},
        {"explain", '\0', "N",
-        "Read the traces of this many outliers to find the cause, the largest first; default 8.\n"
-        "Others are named without a cause."},
+        "Read the traces of this many outliers, the largest first, to find the cause; default 8.\n"
+        "The other outliers are listed without a cause."},
        {"spread-below", '\0', "N%",
-        "Exit with 1 if the peaks of peers differ by this share of their median."}}};
+        "Exit with 1 if the peaks of peers differ by this share of their median or more."}}};
   return help;
 }
 
@@ -112,7 +112,7 @@ bool SpreadIsBroken(const fleet::Job& job, const FleetRequest& request) {
   if (request.most_spread < 0) return false;
   for (const fleet::PeerGroup& group : job.groups) {
     if (group.allocated.share() < request.most_spread) continue;
-    Say(fmt::format("the peaks of {} like {} differ by {:.1f} %, not below {:g} %.",
+    Say(fmt::format("the peaks of {} like {} differ by {:.1f} %, but the difference must be below {:g} %.",
                     FormatCount(group.members.size(), "rank"), job.NameOf(group.typical),
                     100 * group.allocated.share(), 100 * request.most_spread));
     return true;

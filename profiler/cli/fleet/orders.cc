@@ -137,7 +137,7 @@ Result<int> RunOrder(const Arguments& arguments) {
   uint64_t step = 0;
   if (arguments.Has("step")) step = VRAMSCOPE_TRY(NumberOf(arguments, "step"));
   if (order != "dump" && arguments.Has("step"))
-    return UsageError("--step is for fleet dump: processes that wait do not count steps.");
+    return UsageError("--step works only with fleet dump: dormant processes do not count steps.");
   Result<std::string> done = order == "dump"    ? DumpAll(words[1], step)
                              : order == "start" ? StartAll(words[1], {})
                                                 : StopAll();

@@ -30,12 +30,12 @@ const VerbHelp& TopHelp() {
       "the ranks of running recordings: memory now, growth, steps until it runs out",
       "top [options] PID|FOLDER|FILE...",
       {{"vramscope top job", "watch the traces that recorders write into this folder"},
-       {"vramscope top 4711 --once", "print one picture of the recording that process 4711 belongs to"}},
-      {{"once", '\0', nullptr, "Print one picture and end. Default if the output is not a terminal."},
+       {"vramscope top 4711 --once", "print the state of the recording that process 4711 belongs to"}},
+      {{"once", '\0', nullptr, "Print the state once and end. Default if the output is not a terminal."},
        {"format", '\0', "table|prometheus|otlp",
-        "With --once: print the figures as metrics of Prometheus or OTLP."},
+        "With --once: print the figures as metrics in the format of Prometheus or OTLP."},
        {"prometheus", '\0', "ADDRESS",
-        "Answer Prometheus at this port (9400: this machine only) or address (0.0.0.0:9400)."},
+        "Serve metrics to Prometheus at this port (9400: this machine only) or address (0.0.0.0:9400)."},
        {"interval", '\0', "SECONDS", "Read again after this time; default 2."}}};
   return help;
 }

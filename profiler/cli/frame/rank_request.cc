@@ -85,7 +85,7 @@ int RunForEach(const std::vector<About>& all, const Arguments& arguments, const 
 
 Status CheckSeveral(const VerbHelp& help, const Arguments& arguments) {
   if (arguments.Has("html") || help.subject == VerbSubject::kRunAndOutput)
-    return UsageError("one file holds one rank. Name it: --rank 4");
+    return UsageError("one file holds one rank. Select one: --rank 4");
   return {};
 }
 

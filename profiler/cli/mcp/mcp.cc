@@ -30,8 +30,10 @@ const VerbHelp& McpHelp() {
       "mcp",
       "answer an agent's questions about the runs of a folder (Model Context Protocol)",
       "mcp FOLDER",
-      {{"vramscope mcp runs", "serve the traces and snapshots below runs, on standard input and output"},
-       {"claude mcp add vramscope -- vramscope mcp runs", "let an agent start it"}},
+      {{"vramscope mcp runs",
+        "serve the traces and snapshots in the folder runs, over standard input and output"},
+       {"claude mcp add vramscope -- vramscope mcp runs",
+        "register the server with an agent, which then starts it"}},
       {}};
   return help;
 }

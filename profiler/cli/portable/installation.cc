@@ -4,7 +4,7 @@
 namespace vramscope::collector {
 
 Result<std::string> FindWebViewer() {
-  return Error{"the viewer for browsers comes with vramscope for Linux. Make this page there."};
+  return Error{"the viewer for browsers comes with vramscope for Linux. Create this page there."};
 }
 
 }  // namespace vramscope::collector

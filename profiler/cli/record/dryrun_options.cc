@@ -266,7 +266,7 @@ const VerbHelp& DryrunHelp() {
        {"stacks", '\0', "none|python|native|all",
         "Record the call stacks of allocations, in deep steps; default python."},
        {"embed-source", '\0', nullptr,
-        "Store the source files of your program that appear in stacks in the trace; needs --stacks."},
+        "Store in the trace the source files of your program that appear in stacks; needs --stacks."},
        {"program", '\0', "on|off", kProgramHelp},
        {"variants", '\0', "usual|now|none",
         "usual: with -o, re-run the recorded program with the usual changes (16 bits, half the\n"

@@ -124,10 +124,10 @@ std::string RanksText(const std::vector<JudgedRank>& rows, uint64_t world, bool 
   const std::string what =
       distinct ? FormatCount(rows.size(), "distinct rank") : FormatCount(rows.size(), "rank");
   const std::string sentence = fmt::format(
-      "{} {} fit on {} ({}), of a job of {}. {} takes most: {}.",
+      "{} {} fit on {} ({}), in a job of {}. {} takes the most memory: {}.",
       fitting == rows.size() ? "All" : fmt::format("{} of", fitting), what, fullest.result.device.gpu.name,
-      FormatBytes(fullest.result.ledger.capacity_bytes), FormatCount(world), fullest.run.summary.Name(false),
-      FormatBytes(fullest.result.ledger.peak_bytes));
+      FormatBytes(fullest.result.ledger.capacity_bytes), FormatCount(world, "rank"),
+      fullest.run.summary.Name(false), FormatBytes(fullest.result.ledger.peak_bytes));
   Table table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"rank", "place", "allocated", "reserved", "used", ""});
   for (const JudgedRank& row : rows)

@@ -46,7 +46,8 @@ std::string FitsSentence(const DryrunResult& result, const std::string& gpu) {
       "Fits on {}: {} used at most{}, {} left{}.", gpu,
       between ? fmt::format("{} to {}", FormatBytes(used), FormatBytes(most)) : FormatBytes(used),
       BySeveral(result.ledger), FormatBytes(BytesLeft(capacity, most)),
-      Uncertain(result.ledger) > BytesLeft(capacity, most) ? ", but the ranges below exceed that" : "");
+      Uncertain(result.ledger) > BytesLeft(capacity, most) ? "; the ranges below may add more than that"
+                                                           : "");
 }
 
 std::string NotJudgedSentence(const DryrunResult& result, const std::string& gpu) {
@@ -166,11 +167,14 @@ std::string Places(const char* heading, const std::vector<DataRead>& reads, bool
 }
 
 std::string DataSentence(const DryrunResult& result) {
-  return Places(result.assumed ? "The run's memory depends on data here:\n"
-                               : "The run's memory depends on data here, assumed to be empty:\n",
+  return Places(result.assumed ? "At these places, the run's memory depends on data:\n"
+                               : "At these places, the run's memory depends on data; "
+                                 "the results are assumed to be empty:\n",
                 result.data_reads, true) +
-         Places("Values read here are zeros. Memory depends on data if the program branches on them:\n",
-                result.data_reads, false);
+         Places(
+             "Values read at these places are zeros. If the program branches on them, "
+             "its memory depends on data:\n",
+             result.data_reads, false);
 }
 
 // docs/dryrun.md describes how the range was measured.
@@ -179,8 +183,8 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
   if (!workspaces.estimated || workspaces.largest_bytes == 0) return "";
   const auto bytes = static_cast<double>(workspaces.largest_bytes);
   return fmt::format(
-      "Convolution workspaces are estimated: {} for the largest,\n"
-      "  in cuDNN {} to {}. Install nvidia-cudnn for exact sizes.\n",
+      "Convolution workspaces are estimated: {} for the largest;\n"
+      "  cuDNN itself needs {} to {}. Install nvidia-cudnn for exact sizes.\n",
       FormatBytes(workspaces.largest_bytes), FormatBytes(static_cast<uint64_t>(kLow * bytes)),
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
 }
@@ -196,7 +200,8 @@ std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
 std::string JobSentence(const DryrunResult& result) {
   if (result.job_processes == 0) return "";
   return fmt::format(
-      "One process of {} with {} each. Their exchange, and NCCL's buffers, are not simulated.\n",
+      "One of the job's {} processes was run; each has {}. NCCL's buffers and the communication\n"
+      "  between processes are not simulated.\n",
       result.job_processes, FormatCount(static_cast<uint64_t>(result.device.devices), "GPU"));
 }
 
@@ -239,7 +244,7 @@ uint64_t BytesLeft(uint64_t capacity, uint64_t used) { return capacity - std::mi
 std::string StopSentence(const DryrunResult& result) {
   if (!result.waits_at.empty())
     return fmt::format(
-        "Ended at {}, a loop that waits for a value: it read 100,000 values without a step. No kernel "
+        "Ended at {}, a loop that waits for a value: it read 100,000 values and finished no step. No kernel "
         "computes here, so give the loop a limit.\n",
         Printable(result.waits_at));
   if (result.stopped_after == 0) return "";
@@ -270,7 +275,7 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
   table.AddRow({"Device used", FormatBytes(result.ledger.peak_bytes), ""});
   if (result.ledger.processes.size() > 1) {
     for (const ProcessShare& share : result.ledger.processes)
-      table.AddRow({fmt::format("  of these process {}", share.pid), FormatBytes(share.bytes), ""});
+      table.AddRow({fmt::format("  by process {}", share.pid), FormatBytes(share.bytes), ""});
   }
   for (const LedgerEntry& entry : result.ledger.entries) {
     const std::string by =

@@ -199,7 +199,7 @@ std::string KeptParts::Line(const std::string& trace) const {
   if (removed_ != 0) line += fmt::format(", and {} removed", removed_);
   line += fmt::format(". The figures of all steps are in {}.", history_path_);
   if (removed_that_differ_ != 0)
-    line += fmt::format(" {} with steps that differ exceeded {} and {} removed too.",
+    line += fmt::format(" Of the parts with steps that differ, {} did not fit in {} and {} removed too.",
                         FormatCount(removed_that_differ_, "part"), FormatBytes(keep_.most_bytes),
                         removed_that_differ_ == 1 ? "was" : "were");
   return line;

@@ -49,7 +49,7 @@ const VerbHelp& RecordHelp() {
        {"stacks", '\0', "none|python|native|all",
         "Record the call stacks of allocations, in deep steps. This slows the program down."},
        {"embed-source", '\0', nullptr,
-        "Store the source files of your program that appear in stacks in the trace; needs --stacks."},
+        "Store in the trace the source files of your program that appear in stacks; needs --stacks."},
        {"program", '\0', "on|off", kProgramHelp},
        {"cupti", '\0', "auto|off|on",
         "Also watch the CUDA driver through CUPTI. auto: only if the program bypasses the driver hooks.\n"
@@ -58,10 +58,9 @@ const VerbHelp& RecordHelp() {
         "Describe PyTorch's memory to the tool that NVTX_INJECTION64_PATH names."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace reaches this size; the command continues."},
        {"keep", '\0', "full|summary[:SIZE]|ring:SIZE",
-        "What stays on the disk of a long run. ring:2GiB: its last 2 GiB. summary: its end, its first "
-        "steps,\n"
-        "and steps that differ from those before, together 64 MiB or SIZE. The figures of all steps stay,\n"
-        "for vramscope fleet."},
+        "How much of a long run is kept on disk. ring:2GiB: its last 2 GiB. summary: its end, its\n"
+        "first steps, and steps that differ from those before, together 64 MiB or SIZE. The figures of all\n"
+        "steps are kept, for vramscope fleet."},
        {"black-box", '\0', "STEPS",
         "Keep only the last STEPS optimizer steps, in memory. They are written when memory runs out, when\n"
         "the command fails, or by vramscope dump; otherwise nothing is written."},

@@ -22,7 +22,7 @@ constexpr std::array kRecordingVerbs = {
     Verb{"dump", "write the last steps of a running recording", RunDump, DumpHelp},
     Verb{"dryrun", "run a command on a simulated GPU: does it fit, and how much memory does it need",
          RunDryrun, DryrunHelp},
-    Verb{"try", "run a command with a change that its code does not have, and compare", RunTry, TryHelp},
+    Verb{"try", "run a command with a change, without editing its code, and compare", RunTry, TryHelp},
 };
 
 constexpr std::array kWatchingVerbs = {

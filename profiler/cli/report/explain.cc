@@ -24,8 +24,9 @@ const VerbHelp& ExplainHelp() {
       "explain",
       "why nvidia-smi shows more than PyTorch",
       "explain [options] RUN",
-      {{"vramscope explain run.vms", "at the peak"},
-       {"vramscope explain run.vms --at step:3 --json", "at the peak of step 3, as JSON"}},
+      {{"vramscope explain run.vms", "explain the difference at the peak of the run"},
+       {"vramscope explain run.vms --at step:3 --json",
+        "explain the difference at the peak of step 3, as JSON"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
         "The moment: peak (default), step:3 (the peak of step 3), oom, oom:2, reserved, end,\n"

@@ -146,7 +146,7 @@ class ReportText {
     const std::string ask = "vramscope whatif " + Printable(path_);
     const std::string more = savings.reruns.empty()
                                  ? "  Another batch size or precision needs a re-run: " + ask + " --amp bf16"
-                                 : "  PyTorch counted the bytes of re-runs; more: " + ask + " --batch 2x";
+                                 : "  Re-runs: counted by PyTorch. For another: " + ask + " --batch 2x";
     return Heading(fmt::format("What would save most, of {} reserved", FormatBytes(savings.reserved))) +
            table.ToString() +
            Dim(Fit(fmt::format("  Estimates from step {}; the lines to write: {} --compare CHANGE",

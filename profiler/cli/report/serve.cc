@@ -25,7 +25,7 @@ const VerbHelp& ServeHelp() {
       "serve",
       "show runs of this machine in a browser, also over ssh",
       "serve [options] FOLDER|FILE...",
-      {{"vramscope serve runs", "offer all traces and snapshots in a folder; prints the link to open"},
+      {{"vramscope serve runs", "serve all traces and snapshots in a folder; prints the link to open"},
        {"vramscope serve --port 8764 run.vms", "use this port, for a tunnel that is already open"}},
       {{"port", '\0', "N", "Listen on this port. Default: any free one."},
        {"bind", '\0', "ADDRESS",
@@ -67,9 +67,8 @@ Result<std::string> AddressFrom(const Arguments& arguments) {
         fmt::format("--bind must be an IP address, such as 0.0.0.0, not '{}'.", Printable(address)));
   if (!*loopback && !arguments.Has("token"))
     return UsageError(
-        "--bind to an address that other machines reach needs --token, and nothing is encrypted. Without "
-        "both, "
-        "serve prints the line for a tunnel over ssh.");
+        "--bind to an address that other machines reach needs --token, and nothing is encrypted. A tunnel "
+        "over ssh needs neither: serve prints the command for it.");
   return address;
 }
 

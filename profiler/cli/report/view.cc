@@ -45,7 +45,7 @@ const VerbHelp& ViewHelp() {
        {"script", '\0', "FILE", "Run commands without a display (docs/viewer.md)."},
        {"frame-times", '\0', "FILE", "With --script: write the times of opening and of each frame as JSON."},
        {"renderer", '\0', "auto|egl|software",
-        "What draws without a display. auto: EGL if it works, else software."}}};
+        "The renderer for pictures without a display. auto: EGL if it works, else software."}}};
   return help;
 }
 
@@ -107,8 +107,8 @@ int StartViewer(std::span<const std::string> words) {
   execvp(viewer.c_str(), arguments.data());
   if (errno == ENOENT) {
     return Fail(
-        {fmt::format("the viewer is not installed: there is no {}. What building it needs "
-                     "is in docs/viewer.md. In a browser: vramscope serve FILE",
+        {fmt::format("the viewer is not installed: there is no {}. docs/viewer.md lists what "
+                     "is needed to build it. To see the run in a browser: vramscope serve FILE",
                      Printable(viewer))});
   }
   return Fail({fmt::format("{} cannot be started: {}.", Printable(viewer), std::strerror(errno))});
