@@ -134,8 +134,9 @@ void AddTrustNotes(Answer& answer) {
         " lost during recording: totals may be off by the bytes that they allocated or freed.");
   }
   if (anomalies.double_allocs > 0) {
-    answer.notes.push_back(Count(anomalies.double_allocs, "free was", "frees were") +
-                           " not recorded; they are assumed at the next allocation of their address.");
+    answer.notes.push_back(
+        Count(anomalies.double_allocs, "free was", "frees were") +
+        " not recorded; each is assumed to come just before the next allocation at its address.");
   }
   if (anomalies.total_mismatches > 0) {
     answer.notes.push_back("The allocator's own total differed from the recorded blocks at " +

@@ -71,7 +71,7 @@ void ShowTip(const plan::Plan& plan) {
   std::string text;
   for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += whatif::LeverLines(lever);
   if (!plan.exact)
-    text += fmt::format("Another choice of modules could be faster, down to {} more a step.\n",
+    text += fmt::format("Another choice of modules could cost less time, but at least {} a step.\n",
                         text::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   text += "Click to set the switches to this plan.";
   ImGui::BeginTooltip();

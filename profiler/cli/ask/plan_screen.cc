@@ -40,8 +40,8 @@ std::string SearchText(const plan::Answer& answer) {
   if (!answer.plans.empty())
     return answer.complete ? "" : "  The search ended here; there may be more plans, but they cost more.\n";
   return answer.complete ? ""
-                         : "The search ended before all cheaper plans were ruled out; --allow with fewer "
-                           "changes makes it shorter.\n";
+                         : "The search ended before all plans were ruled out. To shorten the search, "
+                           "name fewer changes with --allow.\n";
 }
 
 std::string VerifiedText(const Verified& verified, bool rerun) {
@@ -69,7 +69,7 @@ std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
   if (!plan.exact && plan.least_ns == 0)
     text += "    Subsets of these modules were not tried; fewer may be enough.\n";
   else if (!plan.exact)
-    text += fmt::format("    Another choice of modules could be faster, down to {} more a step.\n",
+    text += fmt::format("    Another choice of modules could cost less time, but at least {} a step.\n",
                         FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   return text;
 }

@@ -123,7 +123,7 @@ Result<Arguments> Arguments::Parse(const VerbHelp& help, std::span<const std::st
   } catch (const po::unknown_option& unknown) {
     return Error{UnknownOption(help, unknown.get_option_name())};
   } catch (const po::error_with_option_name& wrong) {
-    return Error{fmt::format("{} needs a value, or has an extra one. See vramscope {} --help.",
+    return Error{fmt::format("{} needs a value, or takes none but has one. See vramscope {} --help.",
                              Printable(wrong.get_option_name()), help.verb)};
   } catch (const po::error& wrong) {
     return Error{fmt::format("{}. See vramscope {} --help.", Printable(wrong.what()), help.verb)};

@@ -78,7 +78,8 @@ std::string LeaksText(const leaks::Answer& answer, const Terminal& terminal) {
     std::string text = terminal.Paint("Nothing grows from step to step.", Ink::Bold()) + "\n" +
                        terminal.Paint(judged, Ink::Dim()) + "\n";
     if (!answer.settled.empty())
-      text += fmt::format("{} grew at first and {} stopped.\n", FormatCount(answer.settled.size(), "place"),
+      text += fmt::format("{} grew at first and {} stopped growing.\n",
+                          FormatCount(answer.settled.size(), "place"),
                           answer.settled.size() == 1 ? "has" : "have");
     return text + HostText(answer);
   }
