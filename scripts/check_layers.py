@@ -147,12 +147,15 @@ def check_system(path: str, text: str) -> Iterator[Violation]:
             yield Violation(path, text.count("\n", 0, match.start(1)) + 1, f"not in the analyzing half, except in SYSTEM_SEAMS: <{match.group(2)}>")
 
 
+TENSORFLOW_ROOMS = ("injector/python/vramscope_shim_tensorflow/", "injector/python/vramscope_try_keras/")
+
+
 def check_shim_imports(root: str, path: str, text: str) -> Iterator[Violation]:
     """The Python shim runs in every user's environment: the standard library, its framework when it is there, and itself."""
     if not path.startswith("injector/python/") or not path.endswith(".py") or path.endswith("_test.py"):
         return
     own = {os.path.splitext(name)[0] for _, folders, names in os.walk(os.path.join(root, "injector/python")) for name in (*folders, *names)}
-    framework = {"tensorflow", "keras"} if path.startswith("injector/python/vramscope_shim_tensorflow/") else {"torch"}
+    framework = {"tensorflow", "keras"} if path.startswith(TENSORFLOW_ROOMS) else {"torch"}
     allowed = own | set(getattr(sys, "stdlib_module_names", ())) | framework
     if not hasattr(sys, "stdlib_module_names"):  # Python before 3.10 has no list of them
         return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first thing Python runs in a recorded process. Arranges that vramscope_shim starts once torch has been imported, vramscope_shim_tensorflow
-once TensorFlow has been, vramscope_shim_jax once JAX has been (and vramscope_try, if a change is requested), and steps aside.
+once TensorFlow has been, vramscope_shim_jax once JAX has been (and vramscope_try and vramscope_try_keras, if a change is requested), and steps aside.
 
 The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own
 sitecustomize. We then
@@ -23,8 +23,10 @@ def _step_aside() -> None:
             vramscope_shim.start()
         if os.environ.get("VRAMSCOPE_TRY"):
             import vramscope_try
+            import vramscope_try_keras
 
             vramscope_try.arrange(os.environ["VRAMSCOPE_TRY"])
+            vramscope_try_keras.arrange(os.environ["VRAMSCOPE_TRY"])
     except Exception:
         # There is no recorder to report this to yet. The trace then has no coverage facts from the shim, which shows it.
         pass

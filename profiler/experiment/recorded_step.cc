@@ -3,15 +3,26 @@
 
 #include <fmt/format.h>
 
+#include "profiler/experiment/unanswered.h"
 #include "profiler/model/framework.h"
 #include "profiler/report/device_choice.h"
 #include "profiler/report/failed.h"
 #include "profiler/report/notes.h"
 
 namespace vramscope::experiment {
+namespace {
+
+std::string HowToTry(const trace::Metadata& metadata, const std::vector<whatif::Asked>& changes) {
+  const std::vector<whatif::Asked> example = {{"batch", "0.5x"}};
+  return " Measure the change in the program itself: " +
+         TryCommand(metadata, RecordedPlace(metadata).gpu, changes.empty() ? example : changes);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
-                                                       const report::Request& request) {
+                                                       const report::Request& request,
+                                                       const std::vector<whatif::Asked>& changes) {
   auto recorded = std::make_unique<RecordedStep>();
   if (!run.ok()) return run.error();
   recorded->run = run.Take();
@@ -23,8 +34,10 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
     return CannotJudge(path + ": nothing was allocated on a GPU; " +
                        (caching_off.empty() ? "record on a GPU, or with vramscope dryrun." : caching_off));
   recorded->device = device;
-  if (const char* const why_not = model::FrameworkOf(*recorded->run.source).no_prediction)
-    return CannotJudge(path + ": " + why_not);
+  const model::Framework& framework = model::FrameworkOf(*recorded->run.source);
+  if (framework.no_prediction != nullptr)
+    return CannotJudge(path + ": " + framework.no_prediction +
+                       (framework.has_try ? HowToTry(recorded->run.source->metadata(), changes) : ""));
   const auto& metadata = recorded->run.source->metadata();
   const auto missing = metadata.find("bridge.missing");
   const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "profiler/report/device_choice.h"
 #include "profiler/whatif/answer/predict.h"
@@ -22,8 +23,10 @@ struct RecordedStep {
 };
 
 // Returned by pointer because its parts refer to each other. `path` is for messages. If the run can be read
-// but has no step to predict from, the error is of the kind "cannot judge".
+// but has no step to predict from, the error is of the kind "cannot judge". `changes`: what will be predicted.
+// The error names the `vramscope try` command for them if `try` supports the program's framework.
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
-                                                       const report::Request& request);
+                                                       const report::Request& request,
+                                                       const std::vector<whatif::Asked>& changes = {});
 
 }  // namespace vramscope::experiment

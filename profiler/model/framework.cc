@@ -21,6 +21,7 @@ constexpr std::array kFrameworks = {
         .by_parameter = "By parameter, with its gradient and optimizer state",
         .has_deep_steps = true,
         .no_prediction = nullptr,
+        .has_try = true,
     },
     Framework{
         .name = "TensorFlow",
@@ -33,9 +34,9 @@ constexpr std::array kFrameworks = {
         .optimizer_state = {"Slots", "optimizer slots"},
         .by_parameter = "By variable, with its gradient and slots",
         .has_deep_steps = false,
-        .no_prediction =
-            "this is a run of TensorFlow, and only changes to PyTorch programs can be predicted. To "
-            "measure a change, make it in the program and use vramscope dryrun.",
+        .no_prediction = "this is a run of TensorFlow, and only changes to PyTorch programs can be predicted "
+                         "from a trace.",
+        .has_try = true,
     },
     Framework{
         .name = "JAX",
@@ -50,6 +51,7 @@ constexpr std::array kFrameworks = {
         .has_deep_steps = false,
         .no_prediction = "this is a run of JAX, and only changes to PyTorch programs can be predicted. To "
                          "measure a change, make it in the program and use vramscope dryrun.",
+        .has_try = false,
     },
 };
 

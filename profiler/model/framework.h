@@ -36,6 +36,7 @@ struct Framework {
   // Why no change to a program can be predicted, as a clause after "FILE: "; nullptr if changes can be
   // predicted.
   const char* no_prediction;
+  bool has_try;  // `vramscope try` can change its programs
 };
 
 // The framework that the source's metadata names; PyTorch if it names none; the first of

@@ -138,12 +138,13 @@ class KerasTest(RecordingTest):
         self.assertGreater(replayed["events_total"], 100)
         self.assertEqual(replayed["peak"]["allocated_bytes"], self.truth["device_peaks"][0])
 
-    def test_changes_of_pytorch_programs_are_refused(self) -> None:
+    def test_predictions_are_refused_and_name_the_command_that_measures(self) -> None:
         self.dry_run("h100-80gb")
-        for verb in (["whatif"], ["plan", "--fit", "24GiB"]):
+        for verb, change in ((["whatif", "--amp", "bf16"], "--amp bf16"), (["plan", "--fit", "24GiB"], "--batch 0.5x")):
             done = recorded_run.run([recorded_run.vramscope(), *verb, str(self.trace)])
             self.assertEqual((done.code, done.stdout), (3, b""), verb)
             self.assertIn("this is a run of TensorFlow", done.stderr.decode(), verb)
+            self.assertIn(f"vramscope try --dry --gpu h100-80gb {change} -- {PYTHON} {SAMPLES / 'keras_train.py'}", done.stderr.decode(), verb)
 
     def test_the_memory_that_runs_out_is_named(self) -> None:
         sample = [PYTHON, str(SAMPLES / "keras_train.py"), "--steps", "2", "--hidden", "8192"]

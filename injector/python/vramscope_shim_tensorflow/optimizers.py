@@ -40,6 +40,7 @@ class Optimizers:
         self._tracks: Dict[int, Track] = {}
         self._gradient_op = native.function("tensorflow_gradient", None, [ctypes.c_char_p, ctypes.c_uint32, ctypes.c_uint64])
         self._policy_told = False
+        self.calls_in_a_step = 1
 
     def install(self) -> None:
         from keras.src.optimizers import base_optimizer, loss_scale_optimizer
@@ -74,6 +75,7 @@ class Optimizers:
         variables = args[0] if args else named.get("trainable_variables")
         targets = list(variables if variables is not None else getattr(optimizer, "_trainable_variables", ()))
         self._variables.add_optimizer(optimizer)
+        self.calls_in_a_step = max(self.calls_in_a_step, getattr(optimizer, "gradient_accumulation_steps", None) or 1)
         if not self._policy_told:
             self._policy_told = True
             _tell_policy()

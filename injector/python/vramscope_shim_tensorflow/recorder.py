@@ -26,6 +26,11 @@ def watch_steps(watch: Callable[[], None]) -> None:
         _recorder.watchers.append(watch)
 
 
+def calls_in_a_step() -> int:
+    """How many calls of apply_gradients() update the variables once: Keras' gradient_accumulation_steps, the most of any optimizer."""
+    return _recorder.optimizers.calls_in_a_step if _recorder is not None else 1
+
+
 def install() -> bool:
     global _recorder
     if _recorder is not None or not native.connect():
@@ -45,7 +50,7 @@ class Recorder:
         self.variables = Variables()
         self.watchers: List[Callable[[], None]] = []
         self._functions = Functions(self._stepped)
-        self._optimizers = Optimizers(self.variables, self._functions.traced, self._stepped)
+        self.optimizers = Optimizers(self.variables, self._functions.traced, self._stepped)
 
     def install(self, tensorflow: Any) -> None:
         native.fact("python", platform.python_version())
@@ -73,7 +78,7 @@ class Recorder:
         if keras.backend.backend() != "tensorflow":
             return
         _try("python.names", self.variables.install_keras)
-        _try("python.optimizer", self._optimizers.install)
+        _try("python.optimizer", self.optimizers.install)
         _try("python.modules", Layers().install)
 
 

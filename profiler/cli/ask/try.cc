@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "profiler/allocator/bfc/bfc_replay.h"
 #include "profiler/allocator/settings.h"
 #include "profiler/cli/ask/try_options.h"
 #include "profiler/cli/ask/try_screen.h"
@@ -74,6 +75,11 @@ Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<col
 
 Status CheckSettings(const Change& change, const std::vector<std::string>& command) {
   if (!change.alloc_conf) return {};
+  if (collector::UsesTensorFlow(command)) {
+    const auto settings = allocator::bfc::WithSettings({}, *change.alloc_conf);
+    if (!settings.ok()) return Error{fmt::format("--alloc-conf: {}", settings.error().sentence)};
+    return {};
+  }
   const Result<collector::TorchLocation> torch = collector::FindTorch(command);
   const std::string version = torch.ok() ? torch->version : "";
   const auto settings = allocator::ParseSettings(*change.alloc_conf, allocator::ReleaseOf(version));

@@ -37,12 +37,15 @@ constexpr std::array kOptions = {
     Option{"empty-cache", '\0', "before-backward|before-optimizer|after-step",
            "Call torch.cuda.empty_cache() at this point of each step."},
     Option{"alloc-conf", '\0', "SETTINGS",
-           "Set PYTORCH_ALLOC_CONF, instead of the value in the environment."},
+           "Set PYTORCH_ALLOC_CONF, instead of the value in the environment. For TensorFlow:\n"
+           "allow_growth:True, garbage_collection:False."},
     Option{
         "accumulate", '\0', "K",
         "Gradient accumulation over K micro-batches: DataLoader batches are K times smaller, and only every "
         "K-th optimizer.step() takes effect."},
-    Option{"precision", '\0', "bf16|fp16", kBeyond},
+    Option{"precision", '\0', "bf16|fp16",
+           "Keras on TensorFlow: store and compute in this type. Cannot be applied to PyTorch from outside;\n"
+           "`vramscope whatif` predicts it and shows the code."},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
     Option{"free-early", '\0', "all", kBeyond},

@@ -55,7 +55,7 @@ TEST(TryChangeTest, SaysEverythingThatWasAskedForAndNothingElse) {
             nlohmann::json::parse(
                 R"({"notes": "/notes", "lora": {"rank": 8, "modules": ["layers.*.mlp", "head"]},
                     "freeze": ["embed", "layers.0"], "attention": "math", "cross_entropy": "fused",
-                    "empty_cache": "after-step"})"));
+                    "empty_cache": "after-step", "beyond": {"quantize": "nf4"}})"));
   EXPECT_EQ(ChangePlan({"--zero-grad", "keep"}), ChangePlan({"--zero-grad-to-none", "no"}));
   EXPECT_EQ(ChangePlan({"--optimizer", "adamw:for-loop"}), ChangePlan({"--optimizer", "adamw:loop"}));
   EXPECT_EQ(ChangePlan({"--offload", "activations"})["offload"], "activations");

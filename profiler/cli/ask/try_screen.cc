@@ -83,10 +83,11 @@ std::string PredictedText(const Predicted& predicted, const std::vector<Outcome>
 
 // The lines of code to write. For a lever that is never applied from outside, they come from the prediction,
 // which knows the program.
-std::vector<std::string> LinesFor(const TryPlan& plan, const std::string& lever, const Predicted& predicted) {
-  const auto code = predicted.code.find(lever);
-  if (plan.change.WhyBeyond(lever) == nullptr || code == predicted.code.end())
-    return LinesToWrite(plan.change, lever, plan.run.command);
+std::vector<std::string> LinesFor(const TryPlan& plan, const Outcome& outcome, const Predicted& predicted) {
+  if (outcome.lines) return *outcome.lines;
+  const auto code = predicted.code.find(outcome.lever);
+  if (plan.change.WhyBeyond(outcome.lever) == nullptr || code == predicted.code.end())
+    return LinesToWrite(plan.change, outcome.lever, plan.run.command);
   std::vector<std::string> lines;
   std::istringstream stream(code->second);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -136,10 +137,11 @@ std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outc
   for (const Outcome& outcome : outcomes) {
     for (const std::string& why : outcome.refused)
       text += fmt::format("  {:<18}{}.\n", outcome.lever, Printable(why));
-    if (outcome.refused.empty()) continue;
+    const std::vector<std::string> lines =
+        outcome.refused.empty() ? std::vector<std::string>{} : LinesFor(plan, outcome, predicted);
+    if (lines.empty()) continue;
     text += "    In code:\n";
-    for (const std::string& line : LinesFor(plan, outcome.lever, predicted))
-      text += fmt::format("      {}\n", Printable(line));
+    for (const std::string& line : lines) text += fmt::format("      {}\n", Printable(line));
   }
   return text.empty() ? "" : "Not applied:\n" + text;
 }
@@ -188,7 +190,7 @@ std::string TryJson(const TryPlan& plan, const Measured& before, const Measured&
       document["applied"].push_back({{"option", outcome.lever}, {"what", what}});
     for (const std::string& why : outcome.refused)
       document["not_applied"].push_back(
-          {{"option", outcome.lever}, {"why", why}, {"lines", LinesFor(plan, outcome.lever, predicted)}});
+          {{"option", outcome.lever}, {"why", why}, {"lines", LinesFor(plan, outcome, predicted)}});
   }
   return text::Dump(document);
 }

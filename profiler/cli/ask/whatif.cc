@@ -177,7 +177,8 @@ Result<int> AnswerTo(const std::string& path, const Arguments& arguments, const 
   const AnswerOptions options = VRAMSCOPE_TRY(AnswerOptionsFrom(arguments, request));
   const RunFile file(path);
   if (file.is_snapshot()) return AnswerForSnapshot(file, cases, table, arguments, terminal);
-  const auto recorded = VRAMSCOPE_TRY(ReadRecordedStep(path, LoadTrace(file, arguments), request));
+  const auto recorded =
+      VRAMSCOPE_TRY(ReadRecordedStep(path, LoadTrace(file, arguments), request, cases.front().asked));
   const whatif::Step& step = recorded->step;
   const whatif::Baseline& baseline = recorded->baseline;
   WhatifAnswerer answerer(*recorded, path, options);

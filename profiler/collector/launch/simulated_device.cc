@@ -137,6 +137,11 @@ Result<std::vector<GpuModel>> ListGpus(const std::string& folder) {
   return models;
 }
 
+bool UsesTensorFlow(std::span<const std::string> command) {
+  const Result<Framework> framework = FrameworkOf(command);
+  return framework.ok() && framework->name == "TensorFlow";
+}
+
 bool UsesJax(std::span<const std::string> command) {
   const Result<Framework> framework = FrameworkOf(command);
   return framework.ok() && framework->name == "JAX";

@@ -40,6 +40,9 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device);
 
+// True if the command's framework is TensorFlow. False also if it has none.
+bool UsesTensorFlow(std::span<const std::string> command);
+
 // True if the command's framework is JAX. False also if it has none.
 bool UsesJax(std::span<const std::string> command);
 

@@ -291,6 +291,7 @@ std::string PlanFor(const Change& change, const std::string& notes_folder) {
   if (!change.empty_cache.empty()) plan["empty_cache"] = change.empty_cache;
   if (change.alloc_conf) plan["alloc_conf"] = *change.alloc_conf;
   if (change.accumulate != 0) plan["accumulate"] = change.accumulate;
+  for (const auto& [lever, value] : change.beyond) plan["beyond"][lever] = value;
   return plan.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -53,7 +54,17 @@ void AddFact(const nlohmann::json& fact, std::vector<Outcome>& outcomes, std::ve
                                                            : unmatched[index].refused;
     const std::string text = fact.value("text", "");
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+    if (fact.contains("lines")) outcomes[index].lines = fact.value("lines", std::vector<std::string>{});
   }
+}
+
+// The peak of a TensorFlow program depends on the order of its operators, which differs between two runs of
+// one program. Both runs get one thread for operators and the same order of Python's sets, unless the user
+// chose otherwise, so that the difference between them is the change.
+void KeepOrder(DryrunPlan& run) {
+  for (const auto& [name, value] :
+       {std::pair{"TF_NUM_INTEROP_THREADS", "1"}, std::pair{"PYTHONHASHSEED", "0"}})
+    if (std::getenv(name) == nullptr) run.environment[name] = value;
 }
 
 // Why a part of the change had no effect, if vramscope_try found nothing that it could have changed.
@@ -69,7 +80,7 @@ std::string NothingMet(const Change& change, std::string_view lever) {
     return "the program makes its batches without a DataLoader of PyTorch";
   if (lever == "optimizer") return "no optimizer was created";
   if (lever == "zero-grad-to-none") return "zero_grad() was not called";
-  return "PyTorch was not imported, or Python ignores environment variables (python -I, -E)";
+  return "neither PyTorch nor Keras was imported, or Python ignores environment variables (python -I, -E)";
 }
 
 }  // namespace
@@ -131,7 +142,9 @@ Result<Measured> TryRunner::After(CommandOutput output, std::vector<Outcome>* ou
 }
 
 Result<Measured> TryRunner::Run(const DryrunPlan& run, CommandOutput output, std::string* log) {
-  return plan_.dry ? RunSimulated(run, output, log) : RunHere(run, output, log);
+  DryrunPlan ordered = run;
+  if (plan_.dry && collector::UsesTensorFlow(run.command)) KeepOrder(ordered);
+  return plan_.dry ? RunSimulated(ordered, output, log) : RunHere(ordered, output, log);
 }
 
 Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput output, std::string* log) {
@@ -145,7 +158,8 @@ Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput o
   Measured measured;
   measured.wait_status = result->wait_status;
   if (!result->used_device) return measured;
-  measured.reserved_bytes = result->PeakReserved();
+  if (const report::Device* device = ChosenDevice(result->answer))
+    measured.reserved_bytes = device->peak_reserved_bytes;
   measured.device_used_bytes = result->ledger.peak_bytes;
   measured.answer = std::move(result->answer);
   measured.fits = result->fits;

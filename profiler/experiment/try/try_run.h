@@ -34,6 +34,8 @@ struct Outcome {
   std::string lever;
   std::vector<std::string> applied;  // what was applied, and where
   std::vector<std::string> refused;  // what was not applied, and why
+  // What to write in code instead, if the program's framework is not PyTorch; otherwise LinesToWrite.
+  std::optional<std::vector<std::string>> lines = {};
 };
 
 struct TryPlan {

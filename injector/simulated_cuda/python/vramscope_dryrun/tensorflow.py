@@ -8,7 +8,7 @@
               but no kernel computes its answer"""
 
 import sys
-from typing import Any, Tuple
+from typing import Any, Callable, Tuple
 
 from vramscope_core import guard, import_hook, patches
 
@@ -27,8 +27,11 @@ class Loop:
 
 
 class StopKeras(Stop):
-    def __init__(self, tensorflow: Any, steps: str, notes: str) -> None:
+    def __init__(self, tensorflow: Any, steps: str, notes: str, calls_in_a_step: Callable[[], int]) -> None:
+        """calls_in_a_step(): more than one if Keras accumulates gradients. Memory has its peak in the last of them."""
         self._tensorflow = tensorflow
+        self._calls_in_a_step = calls_in_a_step
+        self._calls = 0
         self._loop: Any = Loop()
         self._limit = None if steps == "stable" else int(steps)
         self._notes = notes
@@ -36,6 +39,9 @@ class StopKeras(Stop):
         self._due = ""
 
     def stepped(self) -> None:
+        self._calls += 1
+        if self._calls % self._calls_in_a_step():
+            return
         self._loop.done += 1
         self._step_ended(self._loop.done)
         self._leave()
@@ -52,7 +58,7 @@ def install(steps: str, notes: str) -> None:
     if steps != "all":
         from vramscope_shim_tensorflow import recorder
 
-        stop = StopKeras(sys.modules["tensorflow"], steps, notes)
+        stop = StopKeras(sys.modules["tensorflow"], steps, notes, recorder.calls_in_a_step)
         recorder.watch_steps(guard.hook(HOOK, stop.stepped))
     import_hook.when_imported("keras", guard.hook(HOOK, change_keras))
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures `vramscope try` on Keras programs: the peak of allocated memory with a change applied from outside, against the same change in the
+program's code (keras_models.py). Both are dry runs.
+
+    VRAMSCOPE_BIN=build/release/bin/vramscope VRAMSCOPE_TENSORFLOW_PYTHON=... python3 tests/tensorflow/try_accuracy.py --out FOLDER [--model mlp ...]
+
+One cell takes two runs of 8 to 20 seconds. FOLDER keeps each figure, and a second call measures only what is missing. Also measured is the noise: the
+unchanged program against itself. An error is tried / written - 1; a wrong sign is a change of more than 1 % that goes in the other direction."""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional
+
+PROGRAM = str(Path(__file__).resolve().parent / "keras_models.py")
+PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
+GPU = "h100-80gb"
+BASE = {"--batch": "64", "--steps": "6"}
+NOISE = 3  # runs of each unchanged program
+# The environment that `try` gives to both of its runs.
+ORDER = {"PYTHONHASHSEED": "0", "TF_NUM_INTEROP_THREADS": "1"}
+
+
+class Change(NamedTuple):
+    outside: List[str]
+    written: Dict[str, str]  # options of keras_models.py
+
+
+CHANGES = {
+    "amp bf16": Change(["--amp", "bf16"], {"--policy": "mixed_bfloat16"}),
+    "amp fp16": Change(["--amp", "fp16"], {"--policy": "mixed_float16"}),
+    "precision bf16": Change(["--precision", "bf16"], {"--policy": "bfloat16"}),
+    "optimizer momentum": Change(["--optimizer", "momentum"], {"--optimizer": "momentum"}),
+    "optimizer adafactor": Change(["--optimizer", "adafactor"], {"--optimizer": "adafactor"}),
+    "batch 0.5x": Change(["--batch", "0.5x"], {"--batch": "32", "--steps": "12"}),
+    "batch 2x": Change(["--batch", "2x"], {"--batch": "128", "--steps": "3"}),
+    "accumulate 2": Change(["--accumulate", "2"], {"--batch": "32", "--steps": "12", "--accumulate": "2"}),
+    "checkpoint all": Change(["--checkpoint", "all"], {"--recompute": ""}),
+}
+MODELS = ("mlp", "cnn", "transformer", "lstm", "unet", "eager_mlp", "graph_transformer", "resnet", "mobilenet", "efficientnet")
+
+
+def program(model: str, options: Dict[str, str]) -> List[str]:
+    words = [PYTHON, PROGRAM, "--model", model]
+    for name, value in {**BASE, **options}.items():
+        words += [name, value] if value else [name]
+    return words
+
+
+def asked(words: List[str]) -> Any:
+    """The answer of a command in JSON, or what it says instead."""
+    done = subprocess.run([os.environ["VRAMSCOPE_BIN"], *words], capture_output=True, text=True, check=False, env={**os.environ, **ORDER})
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {"failed": f"exit {done.returncode}: {done.stderr[-600:]}"}
+
+
+class Measured:
+    """Figures by name, kept in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self._file = folder, folder / "figures.json"
+        self.figures: Dict[str, Any] = json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else {}
+
+    def keep(self, key: str, value: Any) -> None:
+        self.figures[key] = value
+        self._file.write_text(json.dumps(self.figures, indent=1), encoding="utf-8")
+
+    def dry_run(self, key: str, words: List[str], trace: Optional[Path] = None) -> None:
+        if key not in self.figures or (trace is not None and not trace.exists()):
+            kept = ["-o", str(trace)] if trace is not None else []
+            answer = asked(["dryrun", "--gpu", GPU, "--steps", "all", "--json", *kept, "--", *words])
+            self.keep(key, answer["peak"]["allocated_bytes"] if "peak" in answer else answer)
+
+    def tried(self, key: str, change: List[str], words: List[str], before: Path) -> None:
+        if key in self.figures:
+            return
+        answer = asked(["try", "--dry", "--gpu", GPU, "--steps", "all", "--json", "--before", str(before), *change, "--", *words])
+        whys = [one["why"] for one in answer.get("not_applied", [])]
+        self.keep(key, {"refused": whys} if whys else answer["after"]["peak"]["allocated_bytes"] if "after" in answer else answer)
+
+
+def measure(measured: Measured, model: str, changes: List[str]) -> None:
+    before = measured.folder / f"{model}.vms"
+    for number in range(NOISE):
+        measured.dry_run(f"{model} | plain {number}", program(model, {}), before if number == 0 else None)
+    for name in changes:
+        measured.dry_run(f"{model} | {name} | written", program(model, CHANGES[name].written))
+        measured.tried(f"{model} | {name} | tried", CHANGES[name].outside, program(model, {}), before)
+        print(model, name, measured.figures[f"{model} | {name} | written"], measured.figures[f"{model} | {name} | tried"], flush=True)
+
+
+def error_of(figures: Dict[str, Any], model: str, name: str) -> Optional[float]:
+    tried, written = figures.get(f"{model} | {name} | tried"), figures.get(f"{model} | {name} | written")
+    return 100 * (tried / written - 1) if isinstance(tried, int) and isinstance(written, int) else None
+
+
+def has_wrong_sign(figures: Dict[str, Any], model: str, name: str) -> bool:
+    plain = figures[f"{model} | plain 0"]
+    tried, written = (figures[f"{model} | {name} | {which}"] / plain - 1 for which in ("tried", "written"))
+    return tried * written < 0 and max(abs(tried), abs(written)) > 0.01
+
+
+def row(title: str, errors: List[float], refused: int, wrong: int) -> str:
+    ordered = sorted(errors, key=abs)
+    equal = sum(1 for error in errors if error == 0)
+    p95 = abs(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]) if ordered else 0
+    middle, worst = (statistics.median(abs(error) for error in errors), ordered[-1]) if errors else (0.0, 0.0)
+    return f"| {title} | {len(errors)} | {equal} | {middle:.2f} | {p95:.2f} | {worst:+.2f} | {wrong} | {refused} |"
+
+
+def print_tables(figures: Dict[str, Any], models: List[str], changes: List[str]) -> None:
+    print("| | cells | equal | median | p95 | worst | wrong signs | refused or failed |\n|---|---|---|---|---|---|---|---|")
+    cells = [(model, name) for model in models for name in changes if f"{model} | {name} | tried" in figures]
+    groups = [("all", cells)]
+    groups += [(name, [cell for cell in cells if cell[1] == name]) for name in changes]
+    groups += [(model, [cell for cell in cells if cell[0] == model]) for model in models]
+    for title, group in groups:
+        errors = [error for error in (error_of(figures, *cell) for cell in group) if error is not None]
+        wrong = sum(1 for cell in group if error_of(figures, *cell) is not None and has_wrong_sign(figures, *cell))
+        print(row(title, errors, len(group) - len(errors), wrong))
+    for model in models:
+        peaks = [figures.get(f"{model} | plain {number}") for number in range(NOISE)]
+        if all(isinstance(peak, int) for peak in peaks):
+            print(f"noise of {model}: {100 * (max(peaks) / min(peaks) - 1):.2f} % of {max(peaks)} bytes")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--model", action="append", choices=MODELS)
+    parser.add_argument("--change", action="append", choices=tuple(CHANGES))
+    options = parser.parse_args()
+    if not PYTHON:
+        sys.exit("set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
+    measured = Measured(options.out)
+    models, changes = options.model or list(MODELS), options.change or list(CHANGES)
+    for model in models:
+        measure(measured, model, changes)
+    print_tables(measured.figures, models, changes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope try` on Keras programs. The oracle is the same change, written in the program's code as a user would write it (keras_models.py): the dry
+runs of both must have the same peak of allocated memory, within the noise of two runs of one program (docs/tensorflow.md#changes). The change itself is
+larger than that.
+
+Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow. try_accuracy.py measures more models and changes."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any, Dict, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import recorded_run  # noqa: E402
+from recorded_run import RecordingTest  # noqa: E402
+
+PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
+PROGRAM = str(Path(__file__).resolve().parent / "keras_models.py")
+GPU = ["--gpu", "h100-80gb"]
+CANNOT_JUDGE = 3
+NOISE = 0.1
+# The environment that `try` gives to both of its runs.
+ORDER = {"PYTHONHASHSEED": "0", "TF_NUM_INTEROP_THREADS": "1"}
+
+
+@unittest.skipUnless(PYTHON, "set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
+class KerasTryTest(RecordingTest):
+    before: str  # a trace of the unchanged mlp, for tests that need no figures of it
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.before = str(Path(folder.name) / "before.vms")
+        done = recorded_run.run([recorded_run.vramscope(), "dryrun", *GPU, "-o", cls.before, "--", *program_of("mlp", [])])
+        assert done.code == 0, done.stderr.decode()[-2000:]
+
+    def tried(self, code: int, change: List[str], program: List[str], *options: str) -> Dict[str, Any]:
+        words = ["try", "--dry", *GPU, "--steps", "all", "--json", *options, *change, "--", *program]
+        done = recorded_run.run([recorded_run.vramscope(), *words])
+        self.assertEqual(done.code, code, done.stderr.decode()[-2000:])
+        answer: Dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    def written(self, program: List[str]) -> int:
+        words = ["dryrun", *GPU, "--steps", "all", "--json", "--", *program]
+        done = recorded_run.run([recorded_run.vramscope(), *words], env=recorded_run.clean_environment(**ORDER))
+        self.assertEqual(done.code, 0, done.stderr.decode()[-2000:])
+        return int(json.loads(done.stdout)["peak"]["allocated_bytes"])
+
+    def check(self, model: str, change: List[str], outside: List[str], written: List[str]) -> Dict[str, Any]:
+        """`outside`, `written`: options of the program that is changed from outside, and of the one that has the change in its code."""
+        answer = self.tried(0, change, program_of(model, outside))
+        before, after = (answer[run]["peak"]["allocated_bytes"] for run in ("before", "after"))
+        self.assertGreater(abs(after / before - 1), NOISE)
+        self.assertAlmostEqual(after / self.written(program_of(model, written)), 1, delta=NOISE)
+        return {fact["option"]: fact["what"] for fact in answer["applied"]}
+
+    def test_several_changes_of_a_model_that_fit_trains(self) -> None:
+        applied = self.check("mlp", ["--precision", "bf16", "--optimizer", "adamw", "--batch", "0.5x"], ["--batch", "64", "--steps", "4"],
+                             ["--policy", "bfloat16", "--optimizer", "adamw", "--batch", "32", "--steps", "8"])
+        self.assertEqual(applied["precision"], "dtype policy bfloat16")
+        self.assertRegex(applied["optimizer"], r"Adam -> AdamW\(\) at keras_models.py:\d+")
+        self.assertRegex(applied["batch"], r"64 -> 32 in the arrays at keras_models.py:\d+")
+
+    def test_accumulation_over_batches_of_a_data_set(self) -> None:
+        applied = self.check("cnn", ["--accumulate", "2"], ["--batch", "64", "--steps", "4"], ["--batch", "32", "--steps", "8", "--accumulate", "2"])
+        self.assertRegex(applied["accumulate"], r"64 -> 32 in Dataset.batch\(\) at keras_models.py:\d+")
+
+    def test_recomputed_blocks_in_a_traced_loop(self) -> None:
+        applied = self.check("graph_transformer", ["--checkpoint", "all"], [], ["--recompute"])
+        self.assertIn("block0 to block3, 4 layers", applied["checkpoint"])
+
+    def refused(self, change: List[str], program: List[str]) -> Dict[str, Any]:
+        refusals: List[Dict[str, Any]] = self.tried(CANNOT_JUDGE, change, program, "--before", self.before)["not_applied"]
+        self.assertEqual(len(refusals), 1)
+        return refusals[0]
+
+    def test_a_change_without_a_switch_in_keras_is_refused(self) -> None:
+        refusal = self.refused(["--lora", "8"], program_of("mlp", []))
+        self.assertIn("changes Keras programs by Keras' own switches, and there is none for this", refusal["why"])
+        self.assertEqual(refusal["lines"], [])
+
+    def test_a_loop_that_does_not_scale_its_loss_is_named(self) -> None:
+        refusal = self.refused(["--amp", "fp16"], program_of("eager_mlp", []))
+        self.assertIn("the program's own loop does not scale the loss", refusal["why"])
+        self.assertTrue(any("scale_loss" in line for line in refusal["lines"]), refusal["lines"])
+
+    def test_the_own_policy_of_a_program_stays(self) -> None:
+        refusal = self.refused(["--amp", "bf16"], program_of("mlp", ["--policy", "mixed_float16"]))
+        self.assertIn("the program sets the dtype policy itself, to mixed_float16", refusal["why"])
+
+    def test_the_layers_that_a_model_has_are_named(self) -> None:
+        refusal = self.refused(["--checkpoint", "decoder*"], program_of("mlp", []))
+        self.assertIn("has no layer decoder*; it has hidden0, hidden1, hidden2, hidden3, head", refusal["why"])
+
+    def test_settings_of_tensorflows_allocator(self) -> None:
+        answer = self.tried(0, ["--alloc-conf", "allow_growth:False"], program_of("mlp", []))
+        self.assertEqual(answer["applied"], [{"option": "alloc-conf", "what": "TF_FORCE_GPU_ALLOW_GROWTH=false"}])
+        before, after = (answer[run]["peak"]["device_used_bytes"] for run in ("before", "after"))
+        self.assertGreater(after, 64 << 30, "without growth TensorFlow takes the GPU as a whole")
+        self.assertLess(before, 4 << 30)
+        words = ["try", "--dry", *GPU, "--alloc-conf", "expandable_segments:True", "--", *program_of("mlp", [])]
+        done = recorded_run.run([recorded_run.vramscope(), *words])
+        self.assertEqual((done.code, done.stdout), (2, b""))
+        self.assertIn("is no setting of TensorFlow's allocator", done.stderr.decode())
+
+
+def program_of(model: str, options: List[str]) -> List[str]:
+    return [PYTHON, PROGRAM, "--model", model, *options]
+
+
+if __name__ == "__main__":
+    recorded_run.main()
