@@ -46,7 +46,10 @@ class Interpreter {
       TakeSegments(root, &out_.segments);
       found_ = out_.has_segments = !out_.segments.empty();
     }
-    if (!found_) return Error{"it has no memory snapshot: neither segments nor device_traces"};
+    if (!found_)
+      return Error{
+          "it has no memory snapshot: neither segments nor device_traces; write it with "
+          "torch.cuda.memory._dump_snapshot"};
     for (std::vector<Segment>* segments : {&out_.segments, &out_.host_segments}) {
       std::stable_sort(segments->begin(), segments->end(),
                        [](const Segment& a, const Segment& b) { return a.address < b.address; });

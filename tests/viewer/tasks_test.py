@@ -33,6 +33,14 @@ class Tasks(ViewerTest):
         self.assertLessEqual(acts, most, lines)
         self.run_script(lines, *(files or (self.trace,)))
 
+    def test_every_view_can_be_reached_in_a_narrow_window(self) -> None:
+        lines = []
+        for tab in ("owners", "map", "fragmentation", "oom", "leaks", "compare", "whatif", "ranks", "timeline", "summary"):
+            lines += ["click tab." + tab, "expect tab = " + tab]
+        # The menu after the tabs lists all views. The wheel scrolls the tabs.
+        lines += ["click tabs.all", "wait 2", "click tab.ranks", "expect tab = ranks", "wheel tab.ranks 0.5 0.5 40", "wait 2", "click tab.summary 0.9 0.5"]
+        self.run_script(lines, "--size", "700x500", self.trace)
+
     def test_each_task_takes_the_clicks_it_should(self) -> None:
         peak = json.loads(subprocess.run([VRAMSCOPE, "report", "--json", self.trace], stdout=subprocess.PIPE, check=True).stdout)["peak"]
         self.task(0, [f"expect live_bytes = {peak['allocated_bytes']}", "expect live_rows > 10"])  # what is live at the peak
@@ -112,7 +120,8 @@ class Tasks(ViewerTest):
         self.run_script([
             "key i", "expect details = false", "key l", "expect table = false", "wait 2", "shot " + self.path("folded.png"),
             "click fold.details", "expect details = true", "click fold.table", "expect table = true",
-            "key 3", "expect tab != timeline", "key m", "expect tab = summary", "key 1",
+            "key 3", "expect tab = map", "key 9", "expect tab = whatif", "key j", "expect tab = ranks", "key m", "expect tab = summary", "key 1",
+            "expect tab = timeline",
             "doubleclick timeline 0.9 0.5", "expect moment_text = step 1, backward",
             "click close.0", "expect files = []",
         ], self.trace)

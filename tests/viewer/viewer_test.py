@@ -299,16 +299,6 @@ class Pictures(ViewerTest):
             self.assertEqual((width, height), (640 * int(scale), 400 * int(scale)))
             self.assertGreater(len(set(rows)), 30, "nothing is drawn")
 
-    def test_every_view_can_be_reached_in_a_narrow_window(self) -> None:
-        lines = []
-        for tab in ("owners", "map", "fragmentation", "oom", "leaks", "compare", "whatif", "ranks", "timeline", "summary"):
-            lines += ["click tab." + tab, "expect tab = " + tab]
-        script = self.path("narrow.txt")
-        with open(script, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        done = view("--script", script, "--size", "700x500", TRAINING)
-        self.assertEqual(done.returncode, 0, done.stderr)
-
     def test_bad_input_is_one_sentence(self) -> None:
         broken = self.path("broken.vms")
         with open(broken, "wb") as file:

@@ -6,8 +6,8 @@
 #include <functional>
 #include <random>
 
-#include "profiler/model/testing/training_loop.h"
 #include "viewer/model/live_table.h"
+#include "viewer/model/testing/training_document.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -43,11 +43,7 @@ TEST(AddressMapPageTest, EveryByteOfEverySegmentHasItsPlaceAndAllRowsAreUsed) {
 class MovedTest : public testing::Test {
  protected:
   MovedTest() {
-    model::testing::TrainingShape shape;
-    shape.events = 6000;
-    shape.layers = 3;
-    document_ =
-        MakeDocument("loop.vms", model::Load(model::testing::MakeTrainingTrace(shape)).value(), nullptr);
+    document_ = TrainingDocument();
     device_ = document_->devices[0].get();
     layout_ = MakeLayout(*document_, device_->index);
   }

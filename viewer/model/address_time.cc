@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -185,26 +184,18 @@ const AddressTimePiece* AddressTimePicture::At(double time_ns, double place) con
 void AddressTimeView::Update(const Document& document, const DeviceView& device,
                              const AddressTimeIndex& index, const AddressTimeWindow& window,
                              const std::function<void()>& wake) {
-  if (running_.valid() &&
-      (index_ != &index || running_.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
-    picture_ = running_.get();
-  if (index_ != &index) {
-    picture_ = {};
-    colors_ = {};
-  }
-  if (running_.valid() || (index_ == &index && asked_ == window)) return;
+  if (index_ != &index) Forget();
+  if (auto picture = drawing_.Take()) picture_ = std::move(*picture);
+  if (busy() || (index_ == &index && asked_ == window)) return;
   index_ = &index;
   asked_ = window;
-  running_ = std::async(std::launch::async, [this, &document, &device, &index, window, wake] {
-    AddressTimePicture picture = DrawAddressTime(document, device, index, window, colors_);
-    wake();
-    return picture;
+  drawing_.Start(wake, [this, &document, &device, &index, window] {
+    return DrawAddressTime(document, device, index, window, colors_);
   });
 }
 
 void AddressTimeView::Forget() {
-  if (running_.valid()) running_.wait();  // the thread uses all that follows
-  running_ = {};
+  drawing_.Drop();  // the thread uses the colors
   index_ = nullptr;
   colors_ = {};
   picture_ = {};

@@ -13,11 +13,11 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "viewer/model/background_task.h"
 #include "viewer/model/coloring.h"
 #include "viewer/model/document.h"
 #include "viewer/model/time_view.h"
@@ -128,15 +128,15 @@ class AddressTimeView {
               const AddressTimeWindow& window, const std::function<void()>& wake);
   // Call before the objects it draws are destroyed.
   void Forget();
-  [[nodiscard]] bool busy() const { return running_.valid(); }
+  [[nodiscard]] bool busy() const { return drawing_.busy(); }
   [[nodiscard]] const AddressTimePicture& picture() const { return picture_; }
 
  private:
   const AddressTimeIndex* index_ = nullptr;
   AddressTimeWindow asked_;
   BlockColors colors_;  // used by the thread while it runs
-  std::future<AddressTimePicture> running_;
   AddressTimePicture picture_;
+  BackgroundTask<AddressTimePicture> drawing_;
 };
 
 }  // namespace vramscope::viewer

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "profiler/model/testing/driver_script.h"
-#include "profiler/model/testing/training_loop.h"
+#include "viewer/model/testing/training_document.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -38,11 +38,7 @@ TEST(AddressAxisTest, WhatNobodyUsedIsCutOutAndEveryUsedAddressKeepsItsPlace) {
 class AddressTimeTest : public testing::Test {
  protected:
   AddressTimeTest() {
-    model::testing::TrainingShape shape;
-    shape.events = 6000;
-    shape.layers = 3;
-    document_ =
-        MakeDocument("loop.vms", model::Load(model::testing::MakeTrainingTrace(shape)).value(), nullptr);
+    document_ = TrainingDocument();
     device_ = document_->devices[0].get();
     index_ = std::make_unique<AddressTimeIndex>(*document_->run, device_->index, LayoutView());
   }

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <functional>
-#include <future>
 
 #include "profiler/classify/memory_series.h"
+#include "viewer/model/background_task.h"
 
 namespace vramscope::viewer {
 
@@ -20,7 +20,7 @@ class CategoryChoice {
            const std::function<void()>& wake);
   // Call once per frame: applies finished results.
   void Update(classify::MemorySeries& series, const std::function<void()>& wake);
-  [[nodiscard]] bool busy() const { return counted_.valid(); }
+  [[nodiscard]] bool busy() const { return counting_.busy(); }
   // The categories that are shown, or will be.
   [[nodiscard]] classify::CategoryMask Of(const classify::MemorySeries& series) const {
     return busy() ? asked_ : series.shown();
@@ -28,7 +28,7 @@ class CategoryChoice {
 
  private:
   classify::CategoryMask asked_ = 0;
-  std::future<classify::MemorySeries::Choice> counted_;
+  BackgroundTask<classify::MemorySeries::Choice> counting_;
 };
 
 }  // namespace vramscope::viewer

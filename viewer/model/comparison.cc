@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/model/comparison.h"
 
-#include <chrono>
 #include <utility>
 
 namespace vramscope::viewer {
@@ -29,19 +28,7 @@ Result<Comparison> Make(const Document& before, const Document& after) {
 
 void ComparisonView::Update(const Document& before, const Document& after,
                             const std::function<void()>& wake) {
-  if (before_ != &before || after_ != &after) {
-    if (running_.valid()) running_.wait();  // it reads the documents that it was given
-    before_ = &before;
-    after_ = &after;
-    comparison_.reset();
-    running_ = std::async(std::launch::async, [&before, &after, wake] {
-      auto made = Make(before, after);
-      wake();
-      return made;
-    });
-  }
-  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  comparison_.emplace(running_.get());
+  comparison_.Update({&before, &after}, wake, [&before, &after] { return Make(before, after); });
 }
 
 }  // namespace vramscope::viewer

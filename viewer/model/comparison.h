@@ -4,11 +4,11 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <optional>
 #include <utility>
 
 #include "profiler/diff/compare.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -38,15 +38,13 @@ class ComparisonView {
   // Both documents must live until the next Update, or until the view is destroyed. Calls `wake` when there
   // is an answer.
   void Update(const Document& before, const Document& after, const std::function<void()>& wake);
-  [[nodiscard]] bool busy() const { return running_.valid(); }
+  [[nodiscard]] bool busy() const { return comparison_.busy(); }
   // Nothing while it is being computed.
-  [[nodiscard]] const std::optional<Result<Comparison>>& comparison() const { return comparison_; }
+  [[nodiscard]] const std::optional<Result<Comparison>>& comparison() const { return comparison_.answer(); }
 
  private:
-  const Document* before_ = nullptr;
-  const Document* after_ = nullptr;
-  std::future<Result<Comparison>> running_;
-  std::optional<Result<Comparison>> comparison_;
+  using BeforeAndAfter = std::pair<const Document*, const Document*>;
+  BackgroundAnswer<BeforeAndAfter, Result<Comparison>> comparison_;
 };
 
 }  // namespace vramscope::viewer

@@ -2,7 +2,7 @@
 #include "viewer/model/fit_view.h"
 
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -81,32 +81,18 @@ void FitView::Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReru
     answer_.emplace(asked.error());
     return;
   }
-  stop_ = std::make_shared<std::atomic<bool>>(false);
-  running_ = std::async(
-      std::launch::async,
-      [&subject, kept = std::move(reruns), wake, what = *asked, stop = stop_]() -> Result<FitAnswer> {
-        FitAnswer found = Find(subject, kept.get(), what, *stop);
-        wake();
-        return found;
-      });
-}
-
-void FitView::Cancel() {
-  if (running_.valid() && stop_ != nullptr) stop_->store(true);
+  searching_.Start(wake, [&subject, kept = std::move(reruns), what = *asked](const std::atomic<bool>& stop) {
+    return Find(subject, kept.get(), what, stop);
+  });
 }
 
 void FitView::Clear() {
-  Cancel();
-  if (running_.valid()) running_.wait();
-  running_ = {};
-  stop_.reset();
+  searching_.Drop();
   answer_.reset();
 }
 
 void FitView::Update() {
-  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  Result<FitAnswer> found = running_.get();
-  if (!cancelled()) answer_.emplace(std::move(found));
+  if (auto found = searching_.Take()) answer_.emplace(std::move(*found));
 }
 
 const Result<std::vector<collector::GpuModel>>& FitView::gpus() {

@@ -5,9 +5,7 @@
 // A search takes a second or two, more for a large step. It can be canceled and then leaves nothing behind.
 #pragma once
 
-#include <atomic>
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 
 #include "profiler/plan/fit_limit.h"
 #include "profiler/plan/plan.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/whatif_question.h"
 
 namespace vramscope::viewer {
@@ -41,25 +40,20 @@ struct FitAnswer {
 
 class FitView {
  public:
-  FitView() = default;
-  FitView(FitView&&) = default;
-  FitView& operator=(FitView&&) = default;
-  ~FitView() { Cancel(); }  // the future then waits for the thread
-
   // Searches for plans that fit into `into`; cancels a running search. The subject must live until the search
   // has ended; Clear waits for that. Kept re-runs count as plans too; nullptr: there are none. Calls `wake`
   // when there is an answer.
   void Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReruns> reruns,
              const std::function<void()>& wake);
   // Ends the running search soon, without an answer.
-  void Cancel();
+  void Cancel() { searching_.Cancel(); }
   // Cancels and waits. Forgets the answer, but not the question.
   void Clear();
   // Takes a finished answer.
   void Update();
 
-  [[nodiscard]] bool busy() const { return running_.valid(); }
-  [[nodiscard]] bool cancelled() const { return stop_ != nullptr && stop_->load(); }
+  [[nodiscard]] bool busy() const { return searching_.busy(); }
+  [[nodiscard]] bool cancelled() const { return searching_.cancelled(); }
   [[nodiscard]] const std::optional<Result<FitAnswer>>& answer() const { return answer_; }
   // The table of GPU models, read at the first call. An error explains why there is no table; then the user
   // can enter only sizes.
@@ -72,8 +66,7 @@ class FitView {
  private:
   std::optional<Result<std::vector<collector::GpuModel>>> gpus_;
   std::optional<Result<FitAnswer>> answer_;
-  std::shared_ptr<std::atomic<bool>> stop_;  // of the latest search
-  std::future<Result<FitAnswer>> running_;
+  BackgroundTask<FitAnswer> searching_;
 };
 
 }  // namespace vramscope::viewer

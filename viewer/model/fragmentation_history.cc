@@ -2,7 +2,6 @@
 #include "viewer/model/fragmentation_history.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "profiler/allocator/rerun.h"
@@ -68,22 +67,7 @@ std::vector<const SeriesPoint*> ColumnsOf(const std::vector<SeriesPoint>& points
 }
 
 void FragmentationHistory::Update(const LayoutView& layout, const std::function<void()>& wake) {
-  if (layout_ != &layout) {
-    Clear();
-    layout_ = &layout;
-    running_ = std::async(std::launch::async, [&layout, wake] {
-      auto made = MakeFragmentationOverTime(layout);
-      wake();
-      return made;
-    });
-  }
-  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  over_time_.emplace(running_.get());
-}
-
-void FragmentationHistory::Clear() {
-  if (running_.valid()) running_.wait();
-  *this = {};
+  over_time_.Update(&layout, wake, [&layout] { return MakeFragmentationOverTime(layout); });
 }
 
 }  // namespace vramscope::viewer

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/fragmentation/answer.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 #include "viewer/model/time_view.h"
 
@@ -45,15 +45,13 @@ class FragmentationHistory {
   // an answer.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
   // Forgets the layout; call before its document is destroyed. Waits for the thread that reads it.
-  void Clear();
-  [[nodiscard]] bool busy() const { return running_.valid(); }
+  void Clear() { over_time_.Clear(); }
+  [[nodiscard]] bool busy() const { return over_time_.busy(); }
   // Nothing while it is being computed.
-  [[nodiscard]] const std::optional<FragmentationOverTime>& over_time() const { return over_time_; }
+  [[nodiscard]] const std::optional<FragmentationOverTime>& over_time() const { return over_time_.answer(); }
 
  private:
-  const LayoutView* layout_ = nullptr;
-  std::optional<FragmentationOverTime> over_time_;
-  std::future<FragmentationOverTime> running_;
+  BackgroundAnswer<const LayoutView*, FragmentationOverTime> over_time_;
 };
 
 }  // namespace vramscope::viewer

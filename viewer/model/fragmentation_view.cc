@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/model/fragmentation_view.h"
 
-#include <chrono>
-
 namespace vramscope::viewer {
 namespace {
 
@@ -22,18 +20,8 @@ void FragmentationView::Update(const LayoutView& layout, fragmentation::Moment m
 }
 
 void AutopsyView::Update(const LayoutView& layout, const std::function<void()>& wake) {
-  if (layout_ != &layout) {
-    if (running_.valid()) running_.wait();  // it reads the layout that it was given
-    layout_ = &layout;
-    autopsy_.reset();
-    running_ = std::async(std::launch::async, [&layout, wake] {
-      auto result = fragmentation::Examine(layout.subject, *layout.walk, 0);
-      wake();
-      return result;
-    });
-  }
-  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  autopsy_.emplace(running_.get());
+  autopsy_.Update(&layout, wake,
+                  [&layout] { return fragmentation::Examine(layout.subject, *layout.walk, 0); });
 }
 
 }  // namespace vramscope::viewer

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "profiler/fragmentation/answer.h"
 #include "profiler/fragmentation/autopsy.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -38,14 +38,14 @@ class AutopsyView {
  public:
   // Starts if the layout has changed. Calls `wake` when it is done.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
-  [[nodiscard]] bool busy() const { return running_.valid(); }
+  [[nodiscard]] bool busy() const { return autopsy_.busy(); }
   // Nothing while it is being examined.
-  [[nodiscard]] const std::optional<Result<fragmentation::Autopsy>>& autopsy() const { return autopsy_; }
+  [[nodiscard]] const std::optional<Result<fragmentation::Autopsy>>& autopsy() const {
+    return autopsy_.answer();
+  }
 
  private:
-  const LayoutView* layout_ = nullptr;
-  std::future<Result<fragmentation::Autopsy>> running_;
-  std::optional<Result<fragmentation::Autopsy>> autopsy_;
+  BackgroundAnswer<const LayoutView*, Result<fragmentation::Autopsy>> autopsy_;
 };
 
 }  // namespace vramscope::viewer

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <utility>
 
@@ -164,24 +163,7 @@ void JobView::Update(const std::vector<const Document*>& files, size_t shown,
   const std::vector<size_t> of_job = FilesOfJob(files, shown);
   std::vector<const Document*> documents(files.size());  // others do not matter
   for (const size_t file : of_job) documents[file] = files[file];
-  if (documents != of_) {
-    Clear();
-    of_ = documents;
-    running_ = std::async(std::launch::async, [documents, of_job, wake] {
-      JobAnswer answer = CompareRanks(documents, of_job);
-      wake();
-      return answer;
-    });
-  }
-  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  answer_.emplace(running_.get());
-}
-
-void JobView::Clear() {
-  if (running_.valid()) running_.wait();
-  running_ = {};
-  answer_.reset();
-  of_.clear();
+  answer_.Update(documents, wake, [documents, of_job] { return CompareRanks(documents, of_job); });
 }
 
 }  // namespace vramscope::viewer

@@ -9,13 +9,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/fleet/heat_map.h"
 #include "profiler/fleet/job.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -63,15 +63,13 @@ class JobView {
   // Documents must live until the next Update or Clear. Calls `wake` when there is an answer.
   void Update(const std::vector<const Document*>& files, size_t shown, const std::function<void()>& wake);
   // Forgets the documents; call before one is destroyed. Waits for the thread that reads them.
-  void Clear();
-  [[nodiscard]] bool busy() const { return running_.valid(); }
+  void Clear() { answer_.Clear(); }
+  [[nodiscard]] bool busy() const { return answer_.busy(); }
   // Nothing while it is being computed.
-  [[nodiscard]] const std::optional<JobAnswer>& answer() const { return answer_; }
+  [[nodiscard]] const std::optional<JobAnswer>& answer() const { return answer_.answer(); }
 
  private:
-  std::vector<const Document*> of_;  // the documents of the answer
-  std::optional<JobAnswer> answer_;
-  std::future<JobAnswer> running_;
+  BackgroundAnswer<std::vector<const Document*>, JobAnswer> answer_;
 };
 
 }  // namespace vramscope::viewer

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/model/leaks_view.h"
 
-#include <chrono>
-
 #include "profiler/growth/words.h"
 
 namespace vramscope::viewer {
@@ -27,27 +25,12 @@ std::string FilterFor(const leaks::Growth& growth) {
 
 void LeaksView::Update(const Document& document, const DeviceView& device,
                        const std::function<void()>& wake) {
-  if (device_ != &device) {
-    Clear();
-    device_ = &device;
+  answer_.Update(&device, wake, [&document, &device] {
     report::Request request;
     request.device = document.run->devices[device.index].name;
     request.pid = document.run->processes[document.run->devices[device.index].process].info.pid;
-    running_ = std::async(std::launch::async, [&document, request, wake] {
-      auto found = leaks::FindGrowth(*document.analysis, request);
-      wake();
-      return found;
-    });
-  }
-  if (!running_.valid() || running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-  answer_.emplace(running_.get());
-}
-
-void LeaksView::Clear() {
-  if (running_.valid()) running_.wait();
-  running_ = {};
-  answer_.reset();
-  device_ = nullptr;
+    return leaks::FindGrowth(*document.analysis, request);
+  });
 }
 
 }  // namespace vramscope::viewer

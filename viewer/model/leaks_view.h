@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <optional>
 #include <string>
 
 #include "profiler/leaks/growth.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 
 namespace vramscope::viewer {
@@ -23,15 +23,13 @@ class LeaksView {
   // Document and device must live until the next Update or Clear. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
   // Forgets the device; call before its document is destroyed. Waits for the thread that reads it.
-  void Clear();
-  [[nodiscard]] bool busy() const { return running_.valid(); }
+  void Clear() { answer_.Clear(); }
+  [[nodiscard]] bool busy() const { return answer_.busy(); }
   // Nothing while it is being computed.
-  [[nodiscard]] const std::optional<Result<leaks::Answer>>& answer() const { return answer_; }
+  [[nodiscard]] const std::optional<Result<leaks::Answer>>& answer() const { return answer_.answer(); }
 
  private:
-  const DeviceView* device_ = nullptr;
-  std::optional<Result<leaks::Answer>> answer_;
-  std::future<Result<leaks::Answer>> running_;
+  BackgroundAnswer<const DeviceView*, Result<leaks::Answer>> answer_;
 };
 
 }  // namespace vramscope::viewer

@@ -2,7 +2,6 @@
 #include "viewer/model/line_bands.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -110,32 +109,18 @@ bool LinesTellMore(const Document& document, const DeviceView& device) {
 
 void LineBandsView::Update(const Document& document, const DeviceView& device,
                            const std::function<void()>& wake) {
-  if (device_ != &device) {
-    if (device_ != nullptr) Clear();
-    device_ = &device;
-    columns_.clear();
-    computing_ = std::async(std::launch::async, [&document, &device, wake] {
-      LineBands bands(document, device);
-      wake();
-      return bands;
-    });
-  }
-  if (!computing_.valid() || computing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return;
-  bands_.emplace(computing_.get());
-  columns_.clear();
+  const auto compute = [&document, &device] { return LineBands(document, device); };
+  if (bands_.Update(&device, wake, compute)) columns_.clear();
 }
 
 void LineBandsView::Forget() {
-  if (computing_.valid()) computing_.wait();
-  computing_ = {};
+  bands_.Forget();
   columns_.clear();
-  device_ = nullptr;
 }
 
 void LineBandsView::Clear() {
-  Forget();
-  bands_.reset();
+  bands_.Clear();
+  columns_.clear();
 }
 
 const std::vector<LineBands::Bytes>& LineBandsView::Columns(const TimelinePicture& picture,
@@ -144,7 +129,7 @@ const std::vector<LineBands::Bytes>& LineBandsView::Columns(const TimelinePictur
   window_ = window;
   columns_.clear();
   for (const MemoryColumn& column : picture.memory)
-    columns_.push_back(bands_->After(column.high_event, column.high));
+    columns_.push_back(bands()->After(column.high_event, column.high));
   return columns_;
 }
 

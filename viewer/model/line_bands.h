@@ -10,11 +10,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <future>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 #include "viewer/model/timeline_picture.h"
 
@@ -58,19 +58,17 @@ class LineBandsView {
   void Forget();
   // Also forgets the bands.
   void Clear();
-  [[nodiscard]] bool busy() const { return computing_.valid(); }
+  [[nodiscard]] bool busy() const { return bands_.busy(); }
   // Nothing while the first ones are computed.
-  [[nodiscard]] const std::optional<LineBands>& bands() const { return bands_; }
+  [[nodiscard]] const std::optional<LineBands>& bands() const { return bands_.answer(); }
   // `window` and the number of columns identify the picture. Call only if there are bands.
   [[nodiscard]] const std::vector<LineBands::Bytes>& Columns(const TimelinePicture& picture,
                                                              const TimeView& window);
 
  private:
-  const DeviceView* device_ = nullptr;
-  std::optional<LineBands> bands_;
+  BackgroundAnswer<const DeviceView*, LineBands> bands_;
   TimeView window_;
   std::vector<LineBands::Bytes> columns_;
-  std::future<LineBands> computing_;
 };
 
 }  // namespace vramscope::viewer

@@ -8,7 +8,7 @@
 
 #include "profiler/classify/usage.h"
 #include "profiler/model/testing/script.h"
-#include "profiler/model/testing/training_loop.h"
+#include "viewer/model/testing/training_document.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -36,10 +36,7 @@ void ExpectTrue(const model::Run& run, const std::vector<EventIndex>& moments) {
 }
 
 TEST(LiveIndexTest, EveryMomentOfATrainingRunHasTheBlocksThatAPassOverAllFinds) {
-  model::testing::TrainingShape shape;
-  shape.events = 60'000;
-  shape.layers = 3;
-  const model::Run run = model::Load(model::testing::MakeTrainingTrace(shape)).value();
+  const model::Run run = TrainingRun(60'000);
   ASSERT_GT(run.devices[0].changes.size(), 30'000u);  // several checkpoints
   std::vector<EventIndex> moments = {0, 1, run.event_count() - 1, model::kNever - 1};
   std::mt19937 random(5);

@@ -9,8 +9,8 @@
 #include "profiler/classify/analysis.h"
 #include "profiler/classify/usage.h"
 #include "profiler/model/testing/script.h"
-#include "profiler/model/testing/training_loop.h"
 #include "profiler/timeline/curve.h"
+#include "viewer/model/testing/training_document.h"
 #include "viewer/model/time_view.h"
 
 namespace vramscope::viewer {
@@ -25,12 +25,7 @@ using model::EventIndex;
 
 class MemorySeriesTest : public testing::Test {
  protected:
-  MemorySeriesTest() {
-    model::testing::TrainingShape shape;
-    shape.events = 6000;
-    shape.layers = 3;
-    Read(model::Load(model::testing::MakeTrainingTrace(shape)).value());
-  }
+  MemorySeriesTest() { Read(TrainingRun()); }
 
   void Read(model::Run run) {
     run_ = std::make_unique<model::Run>(std::move(run));

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <optional>
 #include <string>
 
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 #include "viewer/model/summary.h"
 
@@ -25,7 +25,7 @@ class SummaryView {
   void Forget();
   // Also forgets the summary.
   void Clear();
-  [[nodiscard]] bool busy() const { return answering_.valid() || saving_.valid(); }
+  [[nodiscard]] bool busy() const { return answering_.busy() || saving_.busy(); }
   // Nothing while it is being computed. Its savings follow.
   [[nodiscard]] const std::optional<RunSummary>& summary() const { return summary_; }
 
@@ -34,8 +34,8 @@ class SummaryView {
   bool live_ = false;
   std::optional<report::Answer> answer_;
   std::optional<RunSummary> summary_;
-  std::future<Result<report::Answer>> answering_;
-  std::future<std::optional<report::Savings>> saving_;
+  BackgroundTask<Result<report::Answer>> answering_;
+  BackgroundTask<std::optional<report::Savings>> saving_;
 };
 
 }  // namespace vramscope::viewer

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <unordered_map>
 
 #include "profiler/whatif/step/step.h"
@@ -159,22 +158,7 @@ std::string TypeName(uint8_t scalar_type) {
 }
 
 void TensorFactsView::Update(const model::Run& run, const std::function<void()>& wake) {
-  if (run_ != &run) {
-    Clear();
-    run_ = &run;
-    reading_ = std::async(std::launch::async, [&run, wake] {
-      auto facts = std::make_unique<TensorFacts>(run);
-      wake();
-      return facts;
-    });
-  }
-  if (reading_.valid() && reading_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    facts_ = reading_.get();
-}
-
-void TensorFactsView::Clear() {
-  if (reading_.valid()) reading_.wait();
-  *this = {};
+  facts_.Update(&run, wake, [&run] { return TensorFacts(run); });
 }
 
 }  // namespace vramscope::viewer

@@ -11,12 +11,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <future>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "profiler/model/run.h"
+#include "viewer/model/background_task.h"
 
 namespace vramscope::viewer {
 
@@ -55,15 +54,13 @@ class TensorFactsView {
   // `run` must live until the next Update or Clear. Calls `wake` when the facts are there.
   void Update(const model::Run& run, const std::function<void()>& wake);
   // Forgets the run; call before it is destroyed. Waits for the thread that reads it.
-  void Clear();
-  [[nodiscard]] bool busy() const { return reading_.valid(); }
+  void Clear() { facts_.Clear(); }
+  [[nodiscard]] bool busy() const { return facts_.busy(); }
   // nullptr while they are being read.
-  [[nodiscard]] const TensorFacts* facts() const { return facts_.get(); }
+  [[nodiscard]] const TensorFacts* facts() const { return facts_.answer() ? &*facts_.answer() : nullptr; }
 
  private:
-  const model::Run* run_ = nullptr;
-  std::unique_ptr<TensorFacts> facts_;
-  std::future<std::unique_ptr<TensorFacts>> reading_;
+  BackgroundAnswer<const model::Run*, TensorFacts> facts_;
 };
 
 }  // namespace vramscope::viewer

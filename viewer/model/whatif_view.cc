@@ -2,17 +2,11 @@
 #include "viewer/model/whatif_view.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 namespace vramscope::viewer {
 namespace {
-
-template <typename T>
-bool IsReady(const std::future<T>& future) {
-  return future.valid() && future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-}
 
 nlohmann::ordered_json UseJson(const whatif::Use& use) {
   return {{"allocated_bytes", use.allocator.allocated_peak}, {"reserved_bytes", use.allocator.reserved_peak}};
@@ -140,16 +134,12 @@ void WhatIfView::Update(const Document& document, const DeviceView& device,
     if (device_ != nullptr) Clear();
     device_ = &device;
     path_ = document.path;
-    reading_ = std::async(std::launch::async, [&document, &device, wake] {
-      auto made = MakeWhatIfSubject(document, device);
-      wake();
-      return made;
-    });
+    reading_.Start(wake, [&document, &device] { return MakeWhatIfSubject(document, device); });
   }
-  if (IsReady(reading_)) subject_.emplace(reading_.get());
-  if (IsReady(running_)) Take(running_.get());
+  if (auto subject = reading_.Take()) subject_.emplace(std::move(*subject));
+  if (auto answer = running_.Take()) Take(std::move(*answer));
   fit_.Update();
-  if (subject_ && subject_->ok() && !running_.valid() && asked_ != question) Ask(wake);
+  if (subject_ && subject_->ok() && !running_.busy() && asked_ != question) Ask(wake);
 }
 
 void WhatIfView::Forget() {
@@ -162,20 +152,17 @@ void WhatIfView::Forget() {
 
 void WhatIfView::Clear() {
   fit_.Clear();
-  if (running_.valid()) running_.wait();
-  if (reading_.valid()) reading_.wait();
+  running_.Drop();
+  reading_.Drop();
   *this = {};
 }
 
 void WhatIfView::Ask(const std::function<void()>& wake) {
   asked_ = question;
   const WhatIfSubject& subject = subject_->value();
-  running_ =
-      std::async(std::launch::async, [&subject, wake, asked = question, reruns = reruns(), path = path_] {
-        Result<WhatIfAnswer> answer = AnswerTo(asked, subject, reruns, path);
-        wake();
-        return answer;
-      });
+  running_.Start(wake, [&subject, asked = question, reruns = reruns(), path = path_] {
+    return AnswerTo(asked, subject, reruns, path);
+  });
 }
 
 void WhatIfView::Take(Result<WhatIfAnswer> answer) {

@@ -6,13 +6,13 @@
 #pragma once
 
 #include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "profiler/whatif/answer/predict.h"
+#include "viewer/model/background_task.h"
 #include "viewer/model/document.h"
 #include "viewer/model/fit_view.h"
 #include "viewer/model/kept_reruns.h"
@@ -74,7 +74,7 @@ class WhatIfView {
   // Also forgets the question: for another file or device.
   void Clear();
   // True while an answer is being computed or the step is being read.
-  [[nodiscard]] bool busy() const { return reading_.valid() || running_.valid() || fit_.busy(); }
+  [[nodiscard]] bool busy() const { return reading_.busy() || running_.busy() || fit_.busy(); }
   // Nothing while the step is read.
   [[nodiscard]] const std::optional<Result<WhatIfSubject>>& subject() const { return subject_; }
   // The answer to the last answered question; the previous answer while a new one is being computed. An error
@@ -109,8 +109,8 @@ class WhatIfView {
   std::string rerun_key_;                     // the key of `rerun_`
   std::optional<WhatIfQuestion> asked_;       // the last question that was started
   // Declared after the objects that they read.
-  std::future<Result<WhatIfSubject>> reading_;
-  std::future<Result<WhatIfAnswer>> running_;
+  BackgroundTask<Result<WhatIfSubject>> reading_;
+  BackgroundTask<Result<WhatIfAnswer>> running_;
   FitView fit_;
 };
 

@@ -10,26 +10,6 @@
 namespace vramscope::viewer {
 namespace {
 
-struct TabSpec {
-  Tab tab;
-  const char* title;
-  void (*show)(App& app, ImVec2 size);
-};
-
-constexpr TabSpec kTabs[] = {{Tab::kSummary, "Summary", ShowSummary},
-                             {Tab::kTimeline, "Timeline", ShowTimeline},
-                             {Tab::kOwners, "Owners", ShowOwners},
-                             {Tab::kMap, "Address map", ShowAddressMap},
-                             {Tab::kAddressTime, "Addresses over time", ShowAddressTime},
-                             {Tab::kFragmentation, "Fragmentation", ShowFragmentation},
-                             {Tab::kOutOfMemory, "Out of memory", ShowOutOfMemory},
-                             {Tab::kLeaks, "Leaks", ShowLeaks},
-                             {Tab::kCompare, "Compare", ShowCompare},
-                             {Tab::kWhatIf, "What if", ShowWhatIf},
-                             {Tab::kRanks, "Ranks", ShowRanks}};
-
-static_assert(std::size(kTabs) == kTabCount, "a view has no tab");
-
 constexpr float kStackedBelow = 36;  // text heights: narrower windows have their parts below each other
 
 // A draggable strip between two parts; returns the movement in pixels.
@@ -44,61 +24,9 @@ float Splitter(const char* name, ImVec2 size, bool vertical) {
   return vertical ? ImGui::GetIO().MouseDelta.x : ImGui::GetIO().MouseDelta.y;
 }
 
-// Buttons for the view as a whole, at the right end of its tabs.
-void ShowViewButtons(App& app) {
-  float top = 0;
-  const auto button = [&](const char* label, const char* name, const char* why) {
-    ImGui::SetCursorPosY(top);
-    const bool clicked = ImGui::SmallButton(label);
-    app.NameLastItem(name);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", why);
-    ImGui::SameLine(0, Em(0.2f));
-    return clicked;
-  };
-  const float width = Em(9.6f);
-  if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0f, ImGui::GetContentRegionAvail().x - width));
-  top = ImGui::GetCursorPosY() + Em(0.25f);
-  ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
-  ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
-  if (button("Copy", "view.copy", "Copy what the view shows, as a table (Ctrl+C)")) CopyViewTable(app);
-  if (button("PNG", "view.png", "Save a picture of the view next to the file (Ctrl+S)"))
-    app.picture = PictureKind::kPng;
-  if (button("SVG", "view.svg", "Save it as shapes and texts (Ctrl+Shift+S)"))
-    app.picture = PictureKind::kSvg;
-  ImGui::PopStyleColor(2);
-}
-
-void ShowTabs(App& app) {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  for (const TabSpec& spec : kTabs) {
-    const bool active = app.session.place.tab == spec.tab;
-    const ImVec2 text = TextSize(look().fonts.text, spec.title);
-    const ImVec2 size = {text.x + Em(1.4f), Em(1.7f)};
-    if (ImGui::GetCursorScreenPos().x + size.x > right) ImGui::NewLine();  // a narrow window
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton(spec.title, size) && !active) {
-      app.session.Remember();
-      app.session.place.tab = spec.tab;
-      app.session.tab_chosen = true;
-    }
-    app.NameLastItem(std::string("tab.") + TabKey(spec.tab));
-    if (active || ImGui::IsItemHovered()) {
-      list.AddRectFilled(at, {at.x + size.x, at.y + size.y},
-                         active ? look().colors.selected : look().colors.raised, Em(0.25f));
-    }
-    DrawText(list, look().fonts.text, {at.x + Em(0.7f), at.y + (size.y - text.y) / 2},
-             active ? look().colors.text : look().colors.dim, spec.title);
-    ImGui::SameLine(0, Em(0.3f));
-  }
-  if (app.session.device() != nullptr) ShowViewButtons(app);
-  ImGui::NewLine();
-}
-
 void ShowView(App& app, ImVec2 size) {
   if (!BeginPanel("view", size)) return EndPanel();
-  ShowTabs(app);
+  ShowViewTabs(app);
   ImVec2 rest = ImGui::GetContentRegionAvail();
   const bool overview = app.session.device() != nullptr;
   const float overview_height = overview ? Em(3.6f) : 0;
@@ -112,9 +40,7 @@ void ShowView(App& app, ImVec2 size) {
                  "what was hooked.");
   } else {
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    for (const TabSpec& spec : kTabs) {
-      if (spec.tab == app.session.place.tab) spec.show(app, rest);
-    }
+    ShowViewContent(app, rest);
     ShowOverview(app, {rest.x, overview_height});
     app.Name("view", at, {at.x + rest.x, ImGui::GetItemRectMax().y});
   }
@@ -180,15 +106,6 @@ void ShowSideBySide(App& app) {
 void App::Say(std::string what) {
   said = std::move(what);
   said_at = ImGui::GetTime();
-}
-
-bool ShowViewNumber(App& app, size_t number) {
-  if (number >= std::size(kTabs)) return false;
-  if (app.session.place.tab == kTabs[number].tab) return true;
-  app.session.Remember();
-  app.session.place.tab = kTabs[number].tab;
-  app.session.tab_chosen = true;
-  return true;
 }
 
 void AskForFile(App& app) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "viewer/model/address_map.h"
 #include "viewer/model/address_time.h"
@@ -152,6 +153,7 @@ struct App {
   bool focus_note = false;
   model::EventIndex event_in_table = model::kNever;  // the moment that the list of events has scrolled to
   size_t file_in_view = SIZE_MAX;                    // the file whose tab was scrolled to
+  std::pair<Tab, float> tab_in_view;                 // the same of the views, and the width of their tabs
   model::BlockId block_in_table = model::kNone;      // the selection that the table has scrolled to
   bool quit = false;
   std::string renderer;  // for the help
@@ -177,6 +179,7 @@ struct App {
   // Positions of this frame's elements by name, for scripts.
   std::map<std::string, Rectangle> elements;
   void Name(const std::string& name, ImVec2 min, ImVec2 max) { elements[name] = {min, max}; }
+  std::string sought;  // the element that a script needs next: what scrolls it away brings it back
   void NameLastItem(const std::string& name) { Name(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax()); }
 };
 
@@ -214,8 +217,11 @@ void ShowRangeChange(App& app, const DeviceView& device);
 // Asks for a file: shows what is typed, and the entries of the folder.
 void ShowOpen(App& app);
 void AskForFile(App& app);
-// Shows a view by its number in the order of the tabs, with the summary as 0; false if there are fewer.
-bool ShowViewNumber(App& app, size_t number);
+// The tabs of all views, with the buttons for the shown one. Then its content.
+void ShowViewTabs(App& app);
+void ShowViewContent(App& app, ImVec2 size);
+// Shows another view. Back leads to the one before.
+void GoToView(App& app, Tab tab);
 // The content of the view as lines of CSV; "" if it is no table.
 [[nodiscard]] std::string ViewTable(const App& app);
 void CopyViewTable(App& app);
@@ -306,6 +312,8 @@ void NavigateTime(App& app, const TimeMouse& mouse);
 void ShowColoringChoice(App& app, float width);
 [[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
 void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);
+// The wheel scrolls the current child window sideways.
+void ScrollSideways();
 // A panel with a border and the panel color; call EndPanel after its content.
 bool BeginPanel(const char* name, ImVec2 size);
 void EndPanel();

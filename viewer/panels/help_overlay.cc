@@ -99,8 +99,9 @@ const Binding kBindings[] = {
        if (app.session.file() != nullptr) app.CloseFile(app.session.place.file);
      }},
     {"ctrl+q", "close the window", [](App& app) { app.quit = true; }},
-    {"m", "the summary", [](App& app) { ShowViewNumber(app, 0); }},
-    {"1", "the first view; 2 to 9: the others", [](App& app) { ShowViewNumber(app, 1); }},
+    {"m", "the summary", [](App& app) { GoToView(app, Tab::kSummary); }},
+    {"1", "the timeline; 2 to 9: the views after it", [](App& app) { GoToView(app, Tab::kTimeline); }},
+    {"j", "the ranks of a job", [](App& app) { GoToView(app, Tab::kRanks); }},
     {"i", "with or without the details", [](App& app) { app.layout.details = !app.layout.details; }},
     {"l", "with or without the table", [](App& app) { app.layout.table = !app.layout.table; }},
     {"ctrl+c", "copy what the view shows, as a table", CopyViewTable},
@@ -160,6 +161,38 @@ bool BeginOverlay(const char* title, bool& open) {
 
 namespace {
 
+// All keys and what the mouse does, in two columns where the window is wide enough.
+void ShowKeys() {
+  constexpr float kTwoColumns = 66;  // text heights
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Binding& binding : kBindings) {
+    const std::vector<std::string> words = Words(binding.keys);
+    rows.emplace_back(words.size() > 1 ? words[0] + "  " + words[1] : words[0], binding.meaning);
+  }
+  rows.emplace_back("wheel", "zoom at the mouse; with shift: earlier, later");
+  rows.emplace_back("ctrl+wheel", "zoom into addresses over time");
+  rows.emplace_back("drag", "select a range; with the right button: move");
+  rows.emplace_back("click", "set the moment for all views; in owners: zoom in");
+  rows.emplace_back("double click", "the whole run");
+  const size_t columns = ImGui::GetIO().DisplaySize.x >= Em(kTwoColumns) ? 2 : 1;
+  const size_t lines = (rows.size() + columns - 1) / columns;
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {ImGui::GetStyle().CellPadding.x, Em(0.07f)});
+  const bool open = ImGui::BeginTable("keys", static_cast<int>(2 * columns), ImGuiTableFlags_SizingFixedFit);
+  for (size_t i = 0; open && i < lines * columns; ++i) {
+    const size_t row = i / columns + i % columns * lines;
+    ImGui::TableNextColumn();
+    if (row < rows.size()) {
+      PushFont(look().fonts.mono);
+      ImGui::TextUnformatted(rows[row].first.c_str());
+      ImGui::PopFont();
+    }
+    ImGui::TableNextColumn();
+    if (row < rows.size()) ImGui::TextUnformatted(rows[row].second.c_str());
+  }
+  if (open) ImGui::EndTable();
+  ImGui::PopStyleVar();
+}
+
 // Versions, the renderer, and how much of the program the recorder saw.
 void ShowAbout(const App& app) {
   ImGui::Dummy({0, Em(0.3f)});
@@ -200,7 +233,7 @@ void HandleKeys(App& app) {
     }
   }
   for (char digit = '2'; digit <= '9' && !typing; ++digit) {
-    if (app.keys.Take(digit)) (void)ShowViewNumber(app, static_cast<size_t>(digit - '0'));
+    if (app.keys.Take(digit)) GoToView(app, static_cast<Tab>(digit - '0'));  // in the order of the tabs
   }
   if (!typing && (app.keys.Take('/', false, true)))
     app.show_help = !app.show_help;                                    // '?' on an American keyboard
@@ -211,27 +244,7 @@ void HandleKeys(App& app) {
 void ShowHelp(App& app) {
   if (BeginOverlay("Help", app.show_help)) {
     ShowHeading("Keys");
-    if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingFixedFit)) {
-      const auto row = [](const std::string& keys, const char* meaning) {
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        PushFont(look().fonts.mono);
-        ImGui::TextUnformatted(keys.c_str());
-        ImGui::PopFont();
-        ImGui::TableNextColumn();
-        ImGui::TextUnformatted(meaning);
-      };
-      for (const Binding& binding : kBindings) {
-        const std::vector<std::string> words = Words(binding.keys);
-        row(words.size() > 1 ? words[0] + "  " + words[1] : words[0], binding.meaning);
-      }
-      row("wheel", "zoom at the mouse; with shift: earlier, later");
-      row("ctrl+wheel", "zoom into addresses over time");
-      row("drag", "select a range; with the right button: move");
-      row("click", "set the moment for all views; in owners: zoom in");
-      row("double click", "the whole run");
-      ImGui::EndTable();
-    }
+    ShowKeys();
     ShowAbout(app);
   }
   ImGui::End();

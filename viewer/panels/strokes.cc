@@ -32,21 +32,34 @@ std::string FitText(const Font& font, const std::string& text, float width) {
   return low < 2 ? std::string() : text::Shorten(text, low, true);
 }
 
-void ShowWrapped(const std::string& text) {
-  const float width = ImGui::GetContentRegionAvail().x;
+namespace {
+
+// The text with line breaks in place of spaces, so that each line is at most `width` wide. A longer word has
+// a line of its own.
+std::string WrapAtSpaces(const Font& font, const std::string& text, float width) {
+  std::string wrapped;
   std::string line;
   std::istringstream words(text);
-  ImGui::BeginGroup();
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, 0});
   for (std::string word; words >> word;) {
     const std::string longer = line.empty() ? word : line + " " + word;
-    const bool fits = ImGui::CalcTextSize(longer.c_str()).x <= width;
-    if (!fits && !line.empty()) ImGui::TextUnformatted(line.c_str());
-    line = fits || line.empty() ? longer : word;
+    const bool fits = line.empty() || TextSize(font, longer).x <= width;
+    if (!fits) wrapped += line + "\n";
+    line = fits ? longer : word;
   }
-  ImGui::TextUnformatted(line.c_str());
-  ImGui::PopStyleVar();
-  ImGui::EndGroup();
+  return wrapped + line;
+}
+
+}  // namespace
+
+void ShowWrapped(const std::string& text) {
+  const Font font = {ImGui::GetFont(), ImGui::GetFontSize()};
+  ImGui::TextUnformatted(WrapAtSpaces(font, text, ImGui::GetContentRegionAvail().x).c_str());
+}
+
+void ScrollSideways() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (ImGui::IsWindowHovered() && (io.MouseWheel != 0 || io.MouseWheelH != 0))
+    ImGui::SetScrollX(ImGui::GetScrollX() - (io.MouseWheel + io.MouseWheelH) * Em(6));
 }
 
 TwoParts SplitView(ImVec2 size, float left, float share) {
@@ -59,12 +72,10 @@ TwoParts SplitView(ImVec2 size, float left, float share) {
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Font& font = look().fonts.text;
-  const float width = std::min(size.x - Em(4), Em(34));
-  const ImVec2 extent =
-      font.face->CalcTextSizeA(font.size, 1e9f, width, sentence.data(), sentence.data() + sentence.size());
+  const std::string text = WrapAtSpaces(font, sentence, std::min(size.x - Em(4), Em(34)));
+  const ImVec2 extent = TextSize(font, text);
   DrawText(*ImGui::GetWindowDrawList(), font,
-           {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look().colors.dim, sentence,
-           width);
+           {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look().colors.dim, text);
   ImGui::Dummy(size);
 }
 

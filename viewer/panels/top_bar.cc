@@ -24,7 +24,8 @@ bool CrossButton(App& app, const std::string& name, float height) {
   const bool clicked = ImGui::InvisibleButton(name.c_str(), {width, height});
   app.NameLastItem(name);
   const ImU32 ink = ImGui::IsItemHovered() ? look().colors.text : look().colors.dim;
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("Close it (Ctrl+W; or a click with the middle button)");
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("Close it (a click with the middle button, or Ctrl+W in a window of its own)");
   const ImVec2 middle = {at.x + width * 0.4f, at.y + height / 2};
   const float arm = Em(0.22f);
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -86,9 +87,7 @@ void ShowFileTabs(App& app, float room) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
   ImGui::BeginChild("files", {width, ImGui::GetFrameHeight()}, ImGuiChildFlags_None,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  const ImGuiIO& io = ImGui::GetIO();
-  if (ImGui::IsWindowHovered() && (io.MouseWheel != 0 || io.MouseWheelH != 0))
-    ImGui::SetScrollX(ImGui::GetScrollX() - (io.MouseWheel + io.MouseWheelH) * Em(6));
+  ScrollSideways();
   app.Name("files", ImGui::GetWindowPos(),
            {ImGui::GetWindowPos().x + width, ImGui::GetWindowPos().y + ImGui::GetFrameHeight()});
   ShowFiles(app);

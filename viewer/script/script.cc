@@ -100,6 +100,11 @@ class Runner {
   Status MoveTo(const Line& line, size_t at) {
     if (line.words.size() < 2) return Error{"the name of an element is missing."};
     viewer_.Settle();  // where things are now, and stay
+    if (!app_.elements.contains(line.words[1])) {
+      app_.sought = line.words[1];
+      viewer_.Rest(2);  // scrolls, then draws
+      app_.sought.clear();
+    }
     const auto element = app_.elements.find(line.words[1]);
     if (element == app_.elements.end()) {
       std::string names;
