@@ -2,12 +2,13 @@
 // Reports the memory that this process would have taken on other GPU models. `vramscope dryrun --gpu all`
 // estimates all models from one run.
 //
-//   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   When the process ends, every library appends its lines to FILE ("%p"
-//                                        in it is the process id). Columns are separated by tabs:
+//   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   The simulated CUDA runtime and the simulated NCCL append their lines
+//                                        to FILE when the process ends. In the name, "%p" stands for the
+//                                        process id. Columns are separated by tabs:
 //     kernels    89        BYTES         code of the launched kernels on compute capability 8.9
 //     nccl       rtx-4090  BYTES         NCCL's buffers and code on that model (gpus.def)
-//     attention  fused     1             an attention kernel ran that not every GPU has, so the program's
-//                                        memory depends on the kind of GPU
+//     attention  fused     1             the program used an attention kernel that some GPUs do not support,
+//                                        so its memory depends on the GPU
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Oracle: loops that create their batches without a data loader and keep other blocks, which each test names.
+// Oracle: training loops without a data loader. In addition to its batches, each loop allocates blocks that
+// its test describes.
 #include "profiler/classify/kept.h"
 
 #include <gtest/gtest.h>

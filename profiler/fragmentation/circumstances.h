@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circumstances of a failure in the program: memory kept from every step, memory left behind by earlier
-// failures, and requests still to come in the same phase. The allocator does not have this information.
+// Explains a failed memory request by what the program did. The allocator does not have this information.
+// Reports memory kept from every step, memory left by earlier failures, and further requests of the same
+// phase.
 //
-//   step 1 ... 11    128 MiB kept from each step              growth: no setting helps for long
-//   attempt, failed  its activations are still there          a caught exception holds its frames
-//   Adam, step 1     11 of 16 state tensors are made          5 more are to come, in known sizes
+//   in the program   memory found                             meaning
+//   steps 1 to 11    128 MiB kept from each step              growth: no allocator setting helps for long
+//   failed attempt   its activations are still allocated      a caught exception holds its frames
+//   Adam, step 1     11 of 16 state tensors are allocated     4 requests of known sizes follow the failed one
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,9 @@
 //
 //   cubin        an ELF file: its loaded sections (SHF_ALLOC: code, constants, variables), as given in each
 //                section header; symbols and debugging information are never loaded and do not count
-//   fat binary   its machine code for that GPU (runtime/fat_binary.h)
-//   PTX          text, which the driver would compile: kPtxPercent of its length
+//   fat binary   the machine code in it that a GPU of this architecture runs (runtime/fat_binary.h)
+//   PTX          text that the driver would compile; counts as kPtxPercent of its length, without comments
+//                and debugging information
 //
 // Sources: CUDA Binary Utilities ("cubin is ELF-formatted") and the ELF specification (gABI 4.1, "Section
 // Header").

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC. Every program compiles, to nothing. A lowered name is the name itself.
+// NVRTC. Compiling always succeeds, and the resulting PTX and cubin are empty. nvrtcGetLoweredName returns
+// its input unchanged.
 #include <cstring>
 #include <map>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the `vramscope` command. Each verb is one file and one row: in kAnsweringVerbs (verbs.cc) if it
-// only reads files, otherwise in kRecordingVerbs or kWatchingVerbs (record/recording_verbs.cc).
+// A verb of the `vramscope` command. Each verb has its own file (attach and start share one), and one row in
+// a table. If the verb only reads files, the table is kAnsweringVerbs (verbs.cc). Otherwise it is
+// kRecordingVerbs or kWatchingVerbs (record/recording_verbs.cc).
 //
 // Conventions of every verb: --help shows two examples before the options; --json prints one document with
 // "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or bad

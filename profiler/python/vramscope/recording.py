@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording from inside the program, without ptrace: the recorder is loaded into this process, and a separate collector process writes the trace.
 
-    start ── recorder waits at its door ── `vramscope start PID` ── hooks in place ── your code ── stop ── trace closed
+    start ── recorder waits at its socket ── `vramscope start PID` ── hooks in place ── your code ── stop ── trace closed
 
-An error is raised only where a recording begins. Once your code runs, nothing here raises or changes its result: an error is a warning."""
+`record` raises vramscope.Error only if the recording cannot begin. Later errors become warnings, and your code's result is unchanged. start() and stop()
+raise their errors."""
 
 import contextlib
 import functools
@@ -36,7 +37,7 @@ class Recording:
 
     def __init__(self, path: str, collector: "Optional[subprocess.Popen[bytes]]", words: Optional[IO[bytes]], black_box: bool = False) -> None:
         self.path = path
-        """Of the trace. Another name than asked for if another recorder is writing that file; known after the end."""
+        """The path of the trace. It differs from the requested path if another recorder is writing that file. The final path is known after the end."""
         self.paths = [path]
         """All files that were written, known after the end: several or none with `black_box`, else one."""
         self.summary = ""
@@ -136,7 +137,7 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
     `whatif` can run again. docs/python.md describes them.
 
     Raises vramscope.Error if this process cannot be recorded, or if start() has begun a recording already. If `vramscope record` or the like
-    already records it, that recording goes on, and this one is a warning (see Recording.elsewhere). So a program that records itself can be recorded too."""
+    already records it, that recording goes on, and start() only warns (see Recording.elsewhere). So a program that records itself can be recorded too."""
     global _current
     if recorder.is_recording():
         if _current is not None and _current.active:
@@ -191,7 +192,8 @@ class record:
         @vramscope.record("epoch.vms")
         def train_one_epoch(): ...
 
-    A recording that cannot begin raises vramscope.Error before your code runs. One that cannot be finished is a warning: your result is kept."""
+    If the recording cannot begin, vramscope.Error is raised before your code runs. If it cannot be finished, you get a warning, and your result is
+    kept."""
 
     def __init__(self, path: Path = "run.vms", **options: Any) -> None:
         self._path = path
