@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "profiler/fleet/in_step.h"
 #include "profiler/fleet/spread.h"
 
 namespace vramscope::fleet {
@@ -16,13 +17,19 @@ struct StepEnd {
   uint32_t step = 0;
   int64_t ns = 0;
 };
-// Sorted by step, each step once. A map would need a gigabyte for 16,384 ranks with 1,000 steps.
+// Sorted by step, each step once, as RankSummary::steps. A map would need a gigabyte for 16,384 ranks with 1,000 steps.
 using StepEnds = std::vector<StepEnd>;
 
-const StepEnd* Find(const StepEnds& ends, uint32_t step) {
-  const auto found = std::lower_bound(ends.begin(), ends.end(), step,
-                                      [](const StepEnd& one, uint32_t number) { return one.step < number; });
-  return found != ends.end() && found->step == step ? &*found : nullptr;
+// The steps that both have.
+std::vector<std::pair<const StepEnd*, const StepEnd*>> InBoth(const StepEnds& a, const StepEnds& b) {
+  std::vector<std::pair<const StepEnd*, const StepEnd*>> both;
+  both.reserve(std::min(a.size(), b.size()));
+  auto other = b.begin();
+  for (const StepEnd& end : a) {
+    while (other != b.end() && other->step < end.step) ++other;
+    if (other != b.end() && other->step == end.step) both.emplace_back(&end, &*other);
+  }
+  return both;
 }
 
 // The year 2096. Later times come from damaged files, and the sum of three of them would overflow 63 bits.
@@ -40,37 +47,26 @@ StepEnds EndsOf(const RankSummary& rank) {
   for (const StepFigures& step : rank.steps)
     if (step.end_ns < kLatestNs - rank.start_realtime_ns)
       ends.push_back({step.number, static_cast<int64_t>(rank.start_realtime_ns + step.end_ns)});
-  std::stable_sort(ends.begin(), ends.end(),
-                   [](const StepEnd& a, const StepEnd& b) { return a.step < b.step; });
-  const auto again = std::unique(ends.begin(), ends.end(),
-                                 [](const StepEnd& a, const StepEnd& b) { return a.step == b.step; });
-  ends.erase(again, ends.end());
   return ends;
 }
 
 // The median over ranks of the end of each step.
 StepEnds MedianEnds(const std::vector<const StepEnds*>& ranks) {
-  // Goes through all ranks in parallel, step by step, so only the times of one step are stored at a time.
-  std::vector<StepEnds::const_iterator> next;
-  for (const StepEnds* ends : ranks) next.push_back(ends->begin());
   StepEnds medians;
-  for (;;) {
-    std::optional<uint32_t> step;
-    for (size_t i = 0; i < ranks.size(); ++i)
-      if (next[i] != ranks[i]->end()) step = std::min(step.value_or(next[i]->step), next[i]->step);
-    if (!step.has_value()) return medians;
-    std::vector<int64_t> times;
-    for (size_t i = 0; i < ranks.size(); ++i)
-      if (next[i] != ranks[i]->end() && next[i]->step == *step) times.push_back((next[i]++)->ns);
-    medians.push_back({*step, MedianOf(std::move(times))});
-  }
+  InStep(
+      ranks, [](const StepEnd& end) { return end.step; },
+      [&](uint32_t step, const std::vector<const StepEnd*>& ends) {
+        std::vector<int64_t> times;
+        for (const StepEnd* end : ends) times.push_back(end->ns);
+        medians.push_back({step, MedianOf(std::move(times))});
+      });
+  return medians;
 }
 
 std::vector<std::pair<int64_t, int64_t>> Differences(const StepEnds& base, const StepEnds& other) {
   std::vector<std::pair<int64_t, int64_t>> differences;  // time by the base's clock, difference
-  for (const StepEnd& end : other)
-    if (const StepEnd* const found = Find(base, end.step))
-      differences.emplace_back(found->ns, end.ns - found->ns);
+  for (const auto& [usual, own] : InBoth(base, other))
+    differences.emplace_back(usual->ns, own->ns - usual->ns);
   return differences;
 }
 
@@ -133,7 +129,7 @@ class Aligner {
   }
 
   Clocks Align() {
-    AlignHosts();
+    StepEnds median = AlignHosts();
     clocks_.step_ns = MedianStep(ends_);
     std::vector<const StepEnds*> all;
     std::vector<int64_t> last_ends;
@@ -142,13 +138,13 @@ class Aligner {
       if (!ends.empty()) last_ends.push_back(ends.back().ns);
     }
     const int64_t usual_end = MedianOf(std::move(last_ends));
-    const StepEnds median = MedianEnds(all);
+    if (clocks_.hosts.size() > 1) median = MedianEnds(all);
     const std::vector<int64_t> done = StepsDone(ends_, usual_end);
     const int64_t usual = UsualCount(done, ends_);
     for (size_t i = 0; i < ends_.size(); ++i) {
       Timing timing;
       std::vector<int64_t> behind;
-      for (const StepEnd& end : ends_[i]) behind.push_back(end.ns - Find(median, end.step)->ns);
+      for (const auto& [own, usual] : InBoth(ends_[i], median)) behind.push_back(own->ns - usual->ns);
       if (!behind.empty()) timing.behind_ns = MedianOf(std::move(behind));
       if (!ends_[i].empty())
         timing.steps_behind = static_cast<uint32_t>(std::max<int64_t>(usual - done[i], 0));
@@ -158,8 +154,9 @@ class Aligner {
   }
 
  private:
-  // Estimates each host's clock, and converts the step ends of its ranks to the first host's clock.
-  void AlignHosts() {
+  // Estimates each host's clock, and converts the step ends of its ranks to the first host's clock. Returns the
+  // median ends of the first host that has any.
+  StepEnds AlignHosts() {
     std::vector<std::string> order;
     std::map<std::string, std::vector<size_t>> by_host;
     for (size_t i = 0; i < ranks_.size(); ++i) {
@@ -187,6 +184,7 @@ class Aligner {
         for (StepEnd& end : ends_[i]) end.ns -= Predicted(clock, zero_ns, end.ns - clock.offset_ns);
       clocks_.hosts.push_back(clock);
     }
+    return base;
   }
 
   const std::vector<RankSummary>& ranks_;

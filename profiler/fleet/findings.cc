@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "profiler/fleet/step_spreads.h"
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
 #include "profiler/text/shell_word.h"
@@ -150,27 +151,7 @@ class Finder {
             fmt::format("{} peaks {} {} its peers ({}{})", job_.NameOf(i), text::FormatBytes(bytes),
                         more ? "above" : "below", more ? "+" : "-", Percent(bytes, median)),
             more ? static_cast<int64_t>(bytes) : -static_cast<int64_t>(bytes));
-    finding.since_step = DiffersSince(i);
-  }
-
-  // The step from which the rank's peak stands out in every step until its last one. 0 if it stands out from
-  // the first step, or not in the last one.
-  uint32_t DiffersSince(size_t i) {
-    const std::map<uint32_t, Spread>& usual = StepsOf(job_.group_of[i]);
-    const std::vector<StepFigures>& own = job_.ranks[i].steps;
-    size_t begin = own.size();
-    while (begin > 0 && usual.at(own[begin - 1].number).StandsOut(own[begin - 1].peak_bytes)) --begin;
-    return begin == own.size() || begin == 0 ? 0 : own[begin].number;
-  }
-
-  const std::map<uint32_t, Spread>& StepsOf(size_t group) {
-    const auto [known, fresh] = steps_of_.try_emplace(group);
-    if (!fresh) return known->second;
-    std::map<uint32_t, std::vector<uint64_t>> peaks;
-    for (const size_t member : job_.groups[group].members)
-      for (const StepFigures& step : job_.ranks[member].steps) peaks[step.number].push_back(step.peak_bytes);
-    for (auto& [number, values] : peaks) known->second[number] = SpreadOf(std::move(values));
-    return known->second;
+    finding.since_step = step_spreads_.StandsOutSince(i);
   }
 
   // Completes the findings of AddMemory(). The explained_ largest differences also get a cause.
@@ -385,7 +366,7 @@ class Finder {
   const Explainer& explain_;
   size_t explained_;
   Job& job_;
-  std::map<size_t, std::map<uint32_t, Spread>> steps_of_;  // by group
+  StepSpreads step_spreads_{job_};
 };
 
 }  // namespace

@@ -40,6 +40,16 @@ size_t TypicalOf(const std::vector<RankSummary>& ranks, const PeerGroup& group) 
   return best;
 }
 
+// All later code relies on the order of steps. A recorder keeps it, but a damaged or edited file may not.
+void SortSteps(std::vector<StepFigures>& steps) {
+  const auto unordered = [](const StepFigures& a, const StepFigures& b) { return a.number >= b.number; };
+  const auto less = [](const StepFigures& a, const StepFigures& b) { return a.number < b.number; };
+  const auto same = [](const StepFigures& a, const StepFigures& b) { return a.number == b.number; };
+  if (std::adjacent_find(steps.begin(), steps.end(), unordered) == steps.end()) return;
+  std::stable_sort(steps.begin(), steps.end(), less);
+  steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+}
+
 // Groups the ranks by their stage, or else by the names of their parameters. If every rank would be in a
 // group of its own, nothing could be compared: then all ranks on one kind of device are peers.
 void AddGroups(Job& job) {
@@ -162,6 +172,7 @@ const char* FindingKey(Finding::Kind kind) { return kKinds[static_cast<size_t>(k
 Job Compare(std::vector<RankSummary> ranks, const Explainer& explain, size_t explained) {
   Job job;
   job.ranks = std::move(ranks);
+  for (RankSummary& rank : job.ranks) SortSteps(rank.steps);
   std::stable_sort(job.ranks.begin(), job.ranks.end(), InOrderOfRank);
   DropCopies(job);
   KeepNewestJob(job);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -115,6 +116,19 @@ TEST(JobTest, EachFaultIsNamedWithItsRankAndCause) {
               HasSubstr("rank 7 ended badly after step 3: killed by signal 9 (Killed)."));
   EXPECT_EQ(job.findings.size(), 7u);
   EXPECT_EQ(job.findings.front().kind, Kind::kOutOfMemory) << "the most urgent one comes first";
+}
+
+TEST(JobTest, StepsInDisorderGiveTheSameAnswer) {
+  const Job job = Eight([](RankScript& script) { script.long_batch_since = script.rank == 1 ? 5 : 0; });
+  std::vector<RankSummary> ranks = job.ranks;
+  for (RankSummary& rank : ranks) {
+    rank.steps.push_back(rank.steps.front());
+    std::reverse(rank.steps.begin(), rank.steps.end());
+  }
+  const Job again = fleet::Compare(std::move(ranks), nullptr, 0);
+  EXPECT_EQ(again.ranks[1].steps, job.ranks[1].steps);
+  EXPECT_EQ(Only(again, Kind::kMemory).since_step, 5u);
+  EXPECT_EQ(again.clocks.step_ns, job.clocks.step_ns);
 }
 
 TEST(JobTest, StagesOfAPipelineAreComparedAsStages) {

@@ -81,8 +81,8 @@ struct RankSummary {
   std::string ending_text;   // "an allocation of 2.0 GiB on cuda:3 failed", "exit 1"; "" = it did not fail
   uint32_t ending_step = 0;  // the last step, finished or not; 0 = the rank had no steps
 
-  std::string model;  // equal for ranks with the same parameters; "" = unknown
-  std::vector<StepFigures> steps;
+  std::string model;               // equal for ranks with the same parameters; "" = unknown
+  std::vector<StepFigures> steps;  // sorted by number, each number once
 
   // Capacity minus the highest used bytes. Without the driver's figures: minus the highest reserved bytes.
   [[nodiscard]] std::optional<uint64_t> headroom_bytes() const;

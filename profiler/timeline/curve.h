@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes that a device's allocator has allocated, exact after every event.
 //
-// Why not an array of totals: it would repeat the data of the blocks. Instead, one total is kept every 256
-// changes, with the highest total in between. So any moment costs at most 256 additions, and the search for
+// Why not an array of totals: it would repeat the data of the blocks. Instead, one total is kept every 64
+// changes, with the highest total in between. So any moment costs at most 64 additions, and the search for
 // the peak of an interval skips from one total to the next.
 #pragma once
 
@@ -41,7 +41,7 @@ class DeviceCurve {
   [[nodiscard]] const model::Device& device() const { return device_; }
 
  private:
-  static constexpr size_t kStride = 256;
+  static constexpr size_t kStride = 64;
   struct Chunk {
     uint64_t before = 0;  // bytes of the blocks before the chunk's first change
     Peak highest;         // after one of its changes, unseen bytes included

@@ -9,6 +9,20 @@ namespace {
 using model::BlockId;
 using model::EventIndex;
 
+bool BeginsBefore(const Interval& interval, EventIndex event) { return interval.begin < event; }
+
+// std::lower_bound for a bound that is probably near `from`: few elements lie between two neighboring windows.
+std::vector<Interval>::const_iterator NearBound(const std::vector<Interval>& intervals,
+                                                std::vector<Interval>::const_iterator from,
+                                                EventIndex event) {
+  std::ptrdiff_t stride = 1;
+  while (stride < intervals.end() - from && BeginsBefore(from[stride - 1], event)) {
+    from += stride;
+    stride *= 2;
+  }
+  return std::lower_bound(from, from + std::min(stride, intervals.end() - from), event, BeginsBefore);
+}
+
 EventIndex FirstBegin(const std::vector<Interval>& intervals, EventIndex begin, EventIndex end) {
   const auto within = ForwardBegin::Within(intervals, begin, end);
   return within.empty() ? end : within.front().begin;
@@ -18,12 +32,8 @@ EventIndex FirstBegin(const std::vector<Interval>& intervals, EventIndex begin, 
 
 std::span<const Interval> ForwardBegin::Within(const std::vector<Interval>& intervals, EventIndex begin,
                                                EventIndex end) {
-  const auto starts_before = [](const Interval& interval, EventIndex event) {
-    return interval.begin < event;
-  };
-  const auto first = std::lower_bound(intervals.begin(), intervals.end(), begin, starts_before);
-  const auto last = std::lower_bound(first, intervals.end(), end, starts_before);
-  return {first, last};
+  const auto first = std::lower_bound(intervals.begin(), intervals.end(), begin, BeginsBefore);
+  return {first, NearBound(intervals, first, end)};
 }
 
 EventIndex ForwardBegin::FirstSave(EventIndex begin, EventIndex end) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope fleet`: all ranks of a job, which of them stand out, and why.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 
 #include "profiler/cli/fleet/fleet_answer.h"
 #include "profiler/cli/fleet/fleet_screen.h"
@@ -70,6 +72,11 @@ Error RunUnderMpi(const std::vector<std::string>& words) {
 
 }  // namespace
 
+void KeepFreedMemory() {
+  mallopt(M_MMAP_MAX, 0);  // memory from mmap always goes back to the system
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
 Result<FleetRequest> FleetRequestFrom(const Arguments& arguments) {
   FleetRequest request;
   for (const auto& [option, value] :
@@ -127,6 +134,7 @@ Result<int> FleetVerb(const Arguments& arguments, const Terminal& terminal) {
   if (arguments.Has("json") && arguments.Has("html"))
     return UsageError("--json and --html exclude each other. Keep one.");
   const FleetRequest request = VRAMSCOPE_TRY(FleetRequestFrom(arguments));
+  KeepFreedMemory();
   fleet::ReadRanks read = VRAMSCOPE_TRY(ReadFleet(arguments));
   return AnswerFleet(std::move(read), fleet::ExplainHere(fleet::SideOpener()), request, arguments, terminal);
 }

@@ -24,6 +24,11 @@ struct FleetRequest {
 Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal);
 
+// Makes this process keep freed memory for its next trace, instead of returning it to the system. One trace after
+// the other needs hundreds of MiB, and the system would have to clear the pages anew for each. Call once, before
+// the first trace is read.
+void KeepFreedMemory();
+
 // The program that does the same under MPI. It is in the same folder as this program.
 inline constexpr char kFleetMpiProgram[] = "vramscope-fleet-mpi";
 

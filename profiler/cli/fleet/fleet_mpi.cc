@@ -153,6 +153,7 @@ Result<int> MpiVerb(const Arguments& arguments, const Terminal& terminal) {
   mpi::all_gather(world, mine, seen);
   const Plan plan = Share(seen);
   if (plan.empty()) return world.rank() == 0 ? Result<int>(found.error()) : Result<int>(kBadInput);
+  KeepFreedMemory();
   Read own = ReadOwn(plan, world.rank());
   if (world.rank() != 0) {
     world.send(0, kSummaries, own);
