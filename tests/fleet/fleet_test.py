@@ -151,8 +151,10 @@ class FleetTest(recorded_run.RecordingTest):
             while "running" not in picture and recorder.poll() is None:  # recorders write every five seconds
                 picture = recorded_run.run([recorded_run.vramscope(), "top", str(recorder.pid), "--once"]).stdout.decode()
                 time.sleep(0.2)
+            metrics = recorded_run.run([recorded_run.vramscope(), "top", str(recorder.pid), "--once", "--format", "prometheus"]).stdout.decode()
             os.kill(child_of(child_of(recorder.pid)), signal.SIGKILL)
         self.assertRegex(picture, r"(?m)^ +0 +cpu .* running$")
+        self.assertIn('vramscope_findings{kind="dead"} 0\n', metrics, "a rank that runs is not dead")
         trace, summary = job / "0.vms", job / "0.vms.summary"
         whole = recorded_run.ask("fleet", str(trace))
         ends = [(0, "killed", "killed by signal 9 (Killed)")]

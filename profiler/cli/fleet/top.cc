@@ -90,6 +90,9 @@ Result<fleet::Job> ReadTop(const std::vector<std::string>& words) {
   fleet::ReadRanks read = fleet::ReadFiles(files);
   if (read.ranks.empty())
     return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
+  for (fleet::RankSummary& rank : read.ranks)  // a trace that is still written has no end yet
+    if (rank.ending == fleet::Ending::kCutOff && AgeNs(rank.file) < kSilentNs)
+      rank.ending = fleet::Ending::kUnknown;
   return fleet::Compare(std::move(read.ranks));
 }
 

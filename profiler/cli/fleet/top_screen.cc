@@ -12,9 +12,6 @@ namespace {
 
 using fleet::RankSummary;
 
-// Recorders write at least every five seconds while something happens.
-constexpr uint64_t kSilentNs = 15'000'000'000;
-
 std::string BytesOr(const std::optional<uint64_t>& bytes) {
   return bytes.has_value() ? FormatBytes(*bytes) : "-";
 }

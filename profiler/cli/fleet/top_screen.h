@@ -2,6 +2,7 @@
 // One picture of `vramscope top`: the ranks of running jobs as they are now.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "profiler/fleet/job.h"
 
 namespace vramscope::cli {
+
+// A trace that was written less than this time ago is still recorded: recorders write at least every five
+// seconds while something happens.
+inline constexpr uint64_t kSilentNs = 15'000'000'000;
 
 // `age_ns`, by rank: how long ago its trace was last written.
 [[nodiscard]] std::string TopScreen(const fleet::Job& job, const std::vector<uint64_t>& age_ns,
