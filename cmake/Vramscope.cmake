@@ -7,6 +7,7 @@
 #     TESTS   writer_test.cc reader_test.cc  # one GoogleTest program, which ctest runs as one test
 #     FUZZERS reader_fuzz.cc                 # one libFuzzer program each, when VRAMSCOPE_FUZZERS is on
 #     FUZZED                                 # instrumented, so that fuzz targets see which branches run
+#     HOT                                    # optimized in every build: its tests would take minutes otherwise
 #     BENCHES codec_bench.cc                 # one Google Benchmark program each
 #     OWN_HEADERS)                           # does not use the precompiled headers that rooms share
 
@@ -36,13 +37,24 @@ endif()
 
 # Precompiles the standard headers that rooms include, once for all rooms. The injected libraries have other flags and read the headers themselves.
 # A file that lacks an include fails to compile there, and in the build with the thread sanitizer.
-if(NOT VRAMSCOPE_SANITIZE STREQUAL thread)
-  file(WRITE ${CMAKE_BINARY_DIR}/room_headers.cc "")
-  add_library(vramscope_room_headers OBJECT ${CMAKE_BINARY_DIR}/room_headers.cc)
-  set_target_properties(vramscope_room_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(vramscope_room_headers PRIVATE vramscope_options)
-  target_precompile_headers(vramscope_room_headers PRIVATE
+function(vramscope_precompile_room_headers target)
+  file(WRITE ${CMAKE_BINARY_DIR}/${target}.cc "")
+  add_library(${target} OBJECT ${CMAKE_BINARY_DIR}/${target}.cc)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${target} PRIVATE vramscope_options)
+  target_compile_options(${target} PRIVATE ${ARGN})
+  target_precompile_headers(${target} PRIVATE
     <algorithm> <array> <charconv> <cstring> <filesystem> <functional> <map> <memory> <optional> <span> <string> <unordered_map> <vector>)
+endfunction()
+if(NOT VRAMSCOPE_SANITIZE STREQUAL thread)
+  vramscope_precompile_room_headers(vramscope_room_headers)
+endif()
+
+# A build with fuzz targets optimizes only the rooms that they run and those that are HOT: optimizing takes more than half of a room's build time.
+set(cold_options "")
+if(VRAMSCOPE_FUZZERS)
+  set(cold_options -O0)
+  vramscope_precompile_room_headers(vramscope_cold_room_headers ${cold_options})
 endif()
 
 # Precompiles GoogleTest and the containers that every test includes, once for all test programs: reading them took a third of the tests' build time.
@@ -63,17 +75,21 @@ endif()
 include(ReadTogether)
 
 function(vramscope_room name)
-  cmake_parse_arguments(ROOM "OWN_HEADERS;FUZZED" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS;BENCHES" ${ARGN})
+  cmake_parse_arguments(ROOM "OWN_HEADERS;FUZZED;HOT" "" "SOURCES;DEPS;TESTS;TEST_DEPS;FUZZERS;BENCHES" ${ARGN})
   set(library vramscope_${name})
   if(ROOM_SOURCES)
     add_library(${library} STATIC ${ROOM_SOURCES})
     set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(${library} PUBLIC vramscope_options ${ROOM_DEPS})
+    set(headers vramscope_room_headers)
     if(ROOM_FUZZED)
       target_compile_options(${library} PRIVATE ${fuzzed_options})
+    elseif(VRAMSCOPE_FUZZERS AND NOT ROOM_HOT)
+      target_compile_options(${library} PRIVATE ${cold_options})
+      set(headers vramscope_cold_room_headers)
     endif()
-    if(TARGET vramscope_room_headers AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/injector/" AND NOT ROOM_OWN_HEADERS)
-      target_precompile_headers(${library} REUSE_FROM vramscope_room_headers)
+    if(TARGET ${headers} AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/injector/" AND NOT ROOM_OWN_HEADERS)
+      target_precompile_headers(${library} REUSE_FROM ${headers})
     endif()
     vramscope_read_together(${library} ${ROOM_SOURCES})
   else()
