@@ -6,6 +6,7 @@ import os
 import subprocess
 import tempfile
 import unittest
+from typing import Dict, List
 
 from viewing import GROWING, TRAINING, VRAMSCOPE, ViewerTest, picture
 
@@ -53,6 +54,11 @@ class TrainingOnAGpu(ViewerTest):
         ], self.trace, "--goto", "peak")
         with open(self.path("card.json"), encoding="utf-8") as file:
             self.assertIsNotNone(json.load(file)["block"])
+
+    def test_nothing_is_cut_in_the_window_of_a_phone(self) -> None:
+        views: Dict[str, List[str]] = {tab: [] for tab in ("summary", "timeline", "owners", "map", "address-time", "fragmentation", "leaks", "compare")}
+        views["whatif"] = ["click whatif.fit.into", "text 1MiB", "key enter", "wait answered", "expect whatif.subject = true"]
+        self.expect_nothing_cut(views, self.trace, self.trace)
 
     def test_one_session_over_all_views(self) -> None:
         near = ["key w"] * 14  # 300 times nearer to the moment: within one step

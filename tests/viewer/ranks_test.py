@@ -64,6 +64,9 @@ class RanksOfAJob(ViewerTest):
         self.run_script(["wait loaded", "click file.0", "click tab.ranks", "wait answered", f"click ranks.finding.{number}", "expect link ~ rank1.vms",
                          "expect moment_text ~ step 5", "expect tab = ranks"], *files)
 
+    def test_nothing_is_cut_in_the_window_of_a_phone(self) -> None:
+        self.expect_nothing_cut({"ranks": ["expect ranks.rows = 8"]}, *self.job())
+
     def test_one_rank_is_no_job(self) -> None:
         self.run_script(["click tab.ranks", "wait answered", "expect ranks.rows = 1", "shot " + self.path("one.png")], TRAINING)
 

@@ -41,6 +41,11 @@ class Tasks(ViewerTest):
         lines += ["click tabs.all", "wait 2", "click tab.ranks", "expect tab = ranks", "wheel tab.ranks 0.5 0.5 40", "wait 2", "click tab.summary 0.9 0.5"]
         self.run_script(lines, "--size", "700x500", self.trace)
 
+    def test_nothing_is_cut_in_the_window_of_a_phone(self) -> None:
+        self.expect_nothing_cut({"oom": ["expect view_rows > 1"], "fragmentation": []}, self.snapshot)
+        events = ["key i", "wait 2", "click table.events", "wait answered"]
+        self.expect_nothing_cut({"timeline": events, "owners": ["key f1"], "map": ["key ctrl+o"]}, self.trace)
+
     def test_each_task_takes_the_clicks_it_should(self) -> None:
         peak = json.loads(subprocess.run([VRAMSCOPE, "report", "--json", self.trace], stdout=subprocess.PIPE, check=True).stdout)["peak"]
         self.task(0, [f"expect live_bytes = {peak['allocated_bytes']}", "expect live_rows > 10"])  # what is live at the peak

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the viewer share: how it is started without a display, what it is given to show, and how its pictures are read."""
+import json
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -108,3 +110,13 @@ class ViewerTest(unittest.TestCase):
             file.write("\n".join(lines))
         done = view("--script", script, *arguments, state=self.path("state"), environment=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def expect_nothing_cut(self, views: Dict[str, List[str]], *arguments: str) -> None:
+        """In a window as narrow as a phone, each view shows its texts whole. `views`: what a script does in each view. Strips of tabs scroll."""
+        for tab, lines in views.items():
+            with self.subTest(tab):
+                state = self.path("narrow.json")
+                self.run_script(["click tab." + tab, "wait answered", *lines, "wait 3", "state " + state], "--size", "390x844", *arguments)
+                with open(state, encoding="utf-8") as file:
+                    cut = json.load(file)["cut"]
+                self.assertEqual([name for name in cut if not re.search(r"/(tabs|files)_\w+$", name)], [])

@@ -163,7 +163,8 @@ void ShowAddressTime(App& app, ImVec2 size) {
   const float legend = LegendHeight(picture.legend, size.x - Em(0.4f));
   ImGui::SetCursorScreenPos({at.x + size.x - controls, at.y - Em(0.1f)});
   ShowColoringChoice(app, controls);
-  const float axis_top = at.y + Em(1.7f);
+  const NotePlace note = PlaceNote(at, size.x, controls);
+  const float axis_top = at.y + note.height - Em(0.2f);
   Plane plane{{std::floor(at.x + Em(4.4f)), std::floor(axis_top + Em(1.3f))},
               {std::floor(at.x + size.x - Em(0.4f)), std::floor(at.y + size.y - legend - Em(0.3f))},
               session.place.window,
@@ -196,8 +197,7 @@ void ShowAddressTime(App& app, ImVec2 size) {
   const auto pixel = static_cast<uint64_t>((plane.high - plane.low) / index.axis().places_per_byte() /
                                            static_cast<double>(plane.max.y - plane.min.y));
   text += fmt::format("  ·  a pixel is {}", text::FormatBytes(pixel));
-  DrawText(list, look().fonts.text, {at.x + Em(0.2f), at.y}, look().colors.dim,
-           FitText(look().fonts.text, text, size.x - controls - Em(0.8f)));
+  DrawNote(list, note, text);
   list.PushClipRect({at.x, plane.min.y}, plane.max, true);
   DrawGround(list, plane, index);
   list.PopClipRect();

@@ -281,21 +281,45 @@ void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const 
 [[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);
 // The text, truncated with an ellipsis to at most `width`.
 [[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
+// The text with line breaks in place of spaces, so that each line is at most `width` wide. A longer word is
+// divided.
+[[nodiscard]] std::string WrapText(const Font& font, const std::string& text, float width);
 // Two parts of a view side by side, the first one `left` wide. In a narrow view they are below each other,
-// and the first one has `share` of the height.
+// and the first one has `share` of the height; 0: both are as high as their content, and the caller's window
+// scrolls.
 struct TwoParts {
   ImVec2 first;
   ImVec2 second;
   bool beside = true;
 };
 [[nodiscard]] TwoParts SplitView(ImVec2 size, float left, float share);
+// Begins a child window of one of these sizes.
+void BeginPart(const char* name, ImVec2 size);
 // One sentence in the middle of `size` that explains why there is nothing to show.
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
 // Wraps only at spaces: ImGui's own wrapping also breaks after a period, and so within a number.
 void ShowWrapped(const std::string& text);
+// The same in the color of secondary text.
+void ShowNote(const std::string& text);
+// Puts the next item, `width` wide, on the line of the last one if it fits there, `gap` after it.
+void StayOnLine(float width, float gap);
+[[nodiscard]] float ButtonWidth(const std::string& label);
+// Begins a table that is `least` wide in all views: in a narrower one it scrolls sideways.
+[[nodiscard]] bool BeginWideTable(const char* id, size_t columns, ImGuiTableFlags flags, float least);
+// Where a view has a note at the left of its controls, which are at the right of its first line. In a narrow
+// view the note is below them, on two lines.
+struct NotePlace {
+  ImVec2 at;
+  float width = 0;
+  bool below = false;
+  float height = 0;  // of controls and note
+};
+[[nodiscard]] NotePlace PlaceNote(ImVec2 at, float width, float controls);
+void DrawNote(ImDrawList& list, const NotePlace& place, const std::string& text);
 // "Name      value" in the details.
 void ShowFact(const char* label, const std::string& value);
-void ShowHeading(const std::string& text);
+// `note`: secondary text after the heading, or below it in a narrow view.
+void ShowHeading(const std::string& text, const std::string& note = "");
 // Times along the upper edge of a view, with lines down through it.
 void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
 // Handles the mouse on the time axis of a view, whose item ImGui drew last: zoom, pan, the moment, a range.

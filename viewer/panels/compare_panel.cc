@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <vector>
 
 #include "profiler/diff/words.h"
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
-#include "viewer/panels/app.h"
+#include "viewer/panels/named_table.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -55,9 +54,7 @@ void ShowChoice(App& app) {
 void ShowStepPeaks(App& app, const Comparison& comparison, float height) {
   const auto& steps = comparison.diff.steps;
   if (steps.empty()) return;
-  ShowHeading("Peak of each step");
-  ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("before in gray");
+  ShowHeading("Peak of each step", "before in gray");
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   uint64_t most = 1;
@@ -126,21 +123,8 @@ void ShowCauses(const Comparison& comparison) {
   ImGui::PopTextWrapPos();
 }
 
-// Writes a text at the right end of the next column.
-void RightCell(const Font& font, const std::string& text) {
-  ImGui::TableNextColumn();
-  const float room = ImGui::GetContentRegionAvail().x - TextSize(font, text).x;
-  if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
-  PushFont(font);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopFont();
-}
-
-void Cell(const std::string& text) { RightCell(look().fonts.mono, text); }
-
 // A bar to the right of the middle for what grew, to the left for what shrank.
 void ShowChangeBar(int64_t change, int64_t largest) {
-  ImGui::TableNextColumn();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float half = ImGui::GetContentRegionAvail().x / 2;
   const float bar =
@@ -162,56 +146,52 @@ struct Line {
   ImU32 color;  // of a square before the name; 0 = none
 };
 
-void ShowRows(const char* heading, const std::vector<Line>& lines) {
+void ShowRows(NamedTable& table, const char* heading, const std::vector<Line>& lines) {
   if (lines.empty()) return;
-  ImGui::TableNextRow();
-  ImGui::TableNextColumn();
+  table.NextName();
   PushFont(look().fonts.strong);
   ImGui::TextUnformatted(heading);
   ImGui::PopFont();
   int64_t largest = 0;
   for (const Line& line : lines) largest = std::max<int64_t>(largest, std::abs(line.row->change()));
   for (const Line& line : lines) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
+    table.NextName();
     if (line.color != 0) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.2f)}, {at.x + Em(0.65f), at.y + Em(0.85f)},
                                                 line.color, 2);
     }
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
-    const std::string fitted = FitText(look().fonts.text, line.name, ImGui::GetContentRegionAvail().x);
+    const std::string fitted = table.Fit(line.name);
     ImGui::TextUnformatted(fitted.c_str());
     if (fitted != line.name && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line.name.c_str());
-    Cell(text::FormatBytes(line.row->before));
-    Cell(text::FormatBytes(line.row->after));
-    Cell(text::FormatSignedBytes(line.row->change()));
-    Cell(line.row->change() == 0 ? "" : diff::PercentText(*line.row));
+    table.Figure(text::FormatBytes(line.row->before));
+    table.Figure(text::FormatBytes(line.row->after));
+    table.Figure(text::FormatSignedBytes(line.row->change()));
+    table.Figure(line.row->change() == 0 ? "" : diff::PercentText(*line.row));
+    table.NextFigure();
     ShowChangeBar(line.row->change(), largest);
   }
 }
 
 void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
-  constexpr ImGuiTableFlags kFlags =
-      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("changes", 6, kFlags, size)) return;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("At the peak", ImGuiTableColumnFlags_WidthStretch, 2);
-  constexpr std::array kFigures = {"Before", "After", "Change"};
-  for (const char* name : kFigures) ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, Em(5.5f));
-  ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, Em(4.5f));
-  ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1);
-  ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
-  ImGui::TableNextColumn();
-  ImGui::TextUnformatted("At the peak");
-  for (const char* name : kFigures) RightCell(look().fonts.text, name);
+  NamedTable table;
+  if (!table.Begin("changes",
+                   {{"At the peak", 8},
+                    {"Before", 5.5f, 0, true},
+                    {"After", 5.5f, 0, true},
+                    {"Change", 5.5f, 0, true},
+                    {"", 4.5f},
+                    {"", 3, 0.5f}},
+                   0, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size))
+    return;
   std::vector<Line> lines;
   for (const Row& row : diff.categories) {
     const auto category = classify::CategoryFromKey(row.name);
     lines.push_back(
         {diff::CategoryName(diff, row), &row, ColorOf(category.value_or(classify::Category::kUnattributed))});
   }
-  ShowRows("Category", lines);
+  ShowRows(table, "Category", lines);
   for (const auto& [kind, heading] :
        {std::pair{Owner::Kind::kModulePattern, "Module"}, std::pair{Owner::Kind::kOp, "Operator"},
         std::pair{Owner::Kind::kStack, "Line of code"}}) {
@@ -219,9 +199,9 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
     for (const OwnerRow& row : diff.owners) {
       if (row.kind == kind && lines.size() < kMostRows) lines.push_back({diff::OwnerName(row), &row, 0});
     }
-    ShowRows(heading, lines);
+    ShowRows(table, heading, lines);
   }
-  ImGui::EndTable();
+  table.End();
   app.NameLastItem("compare.table");
 }
 

@@ -71,7 +71,7 @@ void ShowEvents(App& app) {
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Resizable | ImGuiTableFlags_RowBg |
                                      ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerV |
                                      ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("events", 7, kFlags)) return;
+  if (!BeginWideTable("events", 7, kFlags, Em(50))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   for (const auto& [name, width] : {std::pair{"Event", 5.5f},
                                     {"Time", 6.5f},

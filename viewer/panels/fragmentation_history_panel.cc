@@ -129,20 +129,16 @@ void ShowFragmentationHistory(App& app, const LayoutView& layout, ImVec2 size) {
   app.fragmentation_history.Update(layout, app.session.wake());
   app.WaitFor(app.fragmentation_history.busy());
   const auto& made = app.fragmentation_history.over_time();
-  ImGui::BeginChild("history", size);
-  if (!made) {
-    ShowWhyEmpty(size, "Measuring the whole run, and replaying it with other settings ...");
-  } else {
-    const float left = size.x * 0.6f;
-    ImGui::BeginGroup();
-    ShowHeading("Reserved memory over time, by cause");
-    ShowCausesOverTime(app, made->points, {left, ImGui::GetContentRegionAvail().y});
-    ImGui::EndGroup();
-    ImGui::SameLine(0, Em(1.2f));
-    ImGui::BeginGroup();
-    ShowOutcomes(app, made->outcomes);
-    ImGui::EndGroup();
-  }
+  if (!made) return ShowWhyEmpty(size, "Measuring the whole run, and replaying it with other settings ...");
+  const TwoParts parts = SplitView(size, size.x * 0.6f, 0);
+  BeginPart("over_time", parts.first);
+  ShowHeading("Reserved memory over time, by cause");
+  ShowCausesOverTime(app, made->points,
+                     {parts.first.x, parts.beside ? ImGui::GetContentRegionAvail().y : Em(9)});
+  ImGui::EndChild();
+  if (parts.beside) ImGui::SameLine(0, Em(1));
+  BeginPart("outcomes", parts.second);
+  ShowOutcomes(app, made->outcomes);
   ImGui::EndChild();
 }
 

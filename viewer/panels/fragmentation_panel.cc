@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "profiler/fragmentation/cause.h"
 #include "profiler/fragmentation/words.h"
 #include "profiler/text/format.h"
-#include "viewer/panels/app.h"
+#include "viewer/panels/named_table.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -70,7 +71,7 @@ void ShowRequests(const fragmentation::Subject& subject, const MomentAnswer& ans
     if (request.from_driver)
       text += fmt::format(", {} from the driver", text::FormatBytes(*request.from_driver));
     if (!domain.empty()) text = domain + ": " + text;
-    ImGui::TextUnformatted(FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
+    ShowWrapped(text);
   }
 }
 
@@ -86,31 +87,24 @@ void ShowHistogram(const MomentAnswer& answer, float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float step = std::min(Em(5), ImGui::GetContentRegionAvail().x / static_cast<float>(classes.size()));
   const float bottom = at.y + height - Em(1.4f);
+  const float label = TextSize(l.fonts.small, "1,023 MiB").x + Em(0.3f);
+  const auto every = static_cast<size_t>(std::ceil(label / step));
   ImDrawList& list = *ImGui::GetWindowDrawList();
   for (size_t i = 0; i < classes.size(); ++i) {
     const float x = at.x + step * static_cast<float>(i);
     const float bar = (bottom - at.y - Em(1.2f)) *
                       static_cast<float>(static_cast<double>(classes[i].bytes) / static_cast<double>(most));
     list.AddRectFilled({x, bottom - std::max(bar, 1.0f)}, {x + step - Em(0.3f), bottom}, l.colors.accent, 2);
-    const std::string label = FitText(l.fonts.small, text::FormatBytes(classes[i].at_least), step - Em(0.3f));
-    DrawText(list, l.fonts.small, {x, bottom + Em(0.2f)}, l.colors.dim, label);
+    if (i % every == 0 && x + label <= at.x + ImGui::GetContentRegionAvail().x)
+      DrawText(list, l.fonts.small, {x, bottom + Em(0.2f)}, l.colors.dim,
+               text::FormatBytes(classes[i].at_least));
     DrawText(list, l.fonts.small, {x, bottom - bar - Em(1.05f)}, l.colors.text,
              text::FormatCount(classes[i].runs));
   }
   ImGui::Dummy({step * static_cast<float>(classes.size()), height});
 }
 
-void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentAnswer& segment) {
-  ImGui::TableNextRow();
-  ImGui::TableNextColumn();
-  PushFont(look().fonts.mono);
-  ImGui::TextUnformatted(text::FormatBytes(segment.pinned.held_back).c_str());
-  ImGui::TableNextColumn();
-  ImGui::TextUnformatted(text::FormatBytes(segment.segment.bytes).c_str());
-  ImGui::PopFont();
-  const std::string domain = fragmentation::DomainTitle(subject, segment.domain.pool, segment.domain.stream);
-  if (!domain.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", domain.c_str());
-  ImGui::TableNextColumn();
+void ShowPins(App& app, const NamedTable& table, const SegmentAnswer& segment) {
   for (const fragmentation::PinAnswer& pin : segment.pinned_by) {
     const auto category = classify::CategoryFromKey(pin.text.category);
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -121,7 +115,7 @@ void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentA
     const std::string text = fmt::format("{}  {}", fragmentation::BlockTitle(pin.block, pin.text),
                                          text::FormatBytes(pin.block.bytes));
     ImGui::PushID(static_cast<int>(pin.block.address >> 9));
-    const std::string fitted = FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x);
+    const std::string fitted = table.Fit(text);
     if (ImGui::Selectable(fitted.c_str()) && pin.text.number) {
       app.session.Remember();
       app.session.SelectBlock(static_cast<model::BlockId>(*pin.text.number - 1));
@@ -133,20 +127,32 @@ void ShowSegment(App& app, const fragmentation::Subject& subject, const SegmentA
   if (more != 0) ImGui::TextDisabled("and %s more", text::FormatCount(more).c_str());
 }
 
-void ShowSegments(App& app, const fragmentation::Subject& subject,
-                  const std::vector<SegmentAnswer>& segments) {
+void ShowSegmentFigures(NamedTable& table, const fragmentation::Subject& subject,
+                        const SegmentAnswer& segment) {
+  PushFont(look().fonts.mono);
+  table.NextFigure();
+  ImGui::TextUnformatted(text::FormatBytes(segment.pinned.held_back).c_str());
+  table.NextFigure();
+  ImGui::TextUnformatted(text::FormatBytes(segment.segment.bytes).c_str());
+  ImGui::PopFont();
+  const std::string domain = fragmentation::DomainTitle(subject, segment.domain.pool, segment.domain.stream);
+  if (!domain.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", domain.c_str());
+}
+
+void ShowSegments(App& app, const fragmentation::Subject& subject, const std::vector<SegmentAnswer>& segments,
+                  ImGuiTableFlags flags) {
   ShowHeading("Segments with pinned free memory, and what pins them");
-  if (segments.empty()) return ImGui::TextDisabled("None: all free memory could return to the driver.");
-  constexpr ImGuiTableFlags kFlags =
-      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("segments", 3, kFlags)) return;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("Held back", ImGuiTableColumnFlags_WidthFixed, Em(5));
-  ImGui::TableSetupColumn("Segment", ImGuiTableColumnFlags_WidthFixed, Em(5));
-  ImGui::TableSetupColumn("Pinned by", ImGuiTableColumnFlags_WidthStretch);
-  ImGui::TableHeadersRow();
-  for (const SegmentAnswer& segment : segments) ShowSegment(app, subject, segment);
-  ImGui::EndTable();
+  if (segments.empty()) return ShowNote("None: all free memory could return to the driver.");
+  NamedTable table;
+  if (!table.Begin("segments", {{"Held back", 5}, {"Segment", 5}, {"Pinned by", 14}}, 2,
+                   flags | ImGuiTableFlags_RowBg))
+    return;
+  for (const SegmentAnswer& segment : segments) {
+    table.NextName();
+    ShowPins(app, table, segment);
+    ShowSegmentFigures(table, subject, segment);
+  }
+  table.End();
 }
 
 }  // namespace
@@ -160,22 +166,25 @@ void ShowFragmentation(App& app, ImVec2 size) {
   const MomentAnswer& answer = app.fragmentation.answer();
   if (answer.metrics.total.reserved == 0)
     return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
+  ImGui::BeginChild("fragmentation", size);
+  size.x = ImGui::GetContentRegionAvail().x;
   // Shows the whole run below the moment if there is room for both.
   const float history = size.y > Em(26) ? std::clamp(size.y * 0.3f, Em(8), Em(13)) : 0;
-  const ImVec2 whole = size;
-  size.y -= history;
-  const TwoParts parts = SplitView(size, size.x * 0.52f, 0.55f);
-  ImGui::BeginChild("causes", parts.first);
+  const TwoParts parts = SplitView({size.x, size.y - history}, size.x * 0.52f, 0);
+  BeginPart("causes", parts.first);
   ShowCauses(layout->subject.history.model, answer);
   ShowRequests(layout->subject, answer);
-  ShowHistogram(answer, std::clamp(ImGui::GetContentRegionAvail().y - Em(2), Em(5), Em(11)));
+  const float rest = parts.beside ? ImGui::GetContentRegionAvail().y - Em(2) : Em(8);
+  ShowHistogram(answer, std::clamp(rest, Em(5), Em(11)));
   ImGui::EndChild();
   if (parts.beside) ImGui::SameLine(0, Em(1));
-  ImGui::BeginChild("pins", parts.second);
-  ShowSegments(app, layout->subject, app.fragmentation.segments());
+  BeginPart("pins", parts.second);
+  ShowSegments(app, layout->subject, app.fragmentation.segments(),
+               parts.beside ? ImGuiTableFlags_ScrollY : ImGuiTableFlags_None);
   ImGui::EndChild();
   if (history > 0)
-    ShowFragmentationHistory(app, *layout, {whole.x, history - ImGui::GetStyle().ItemSpacing.y});
+    ShowFragmentationHistory(app, *layout, {size.x, history - ImGui::GetStyle().ItemSpacing.y});
+  ImGui::EndChild();
 }
 
 }  // namespace vramscope::viewer

@@ -187,7 +187,7 @@ void ShowKeys() {
       ImGui::PopFont();
     }
     ImGui::TableNextColumn();
-    if (row < rows.size()) ImGui::TextUnformatted(rows[row].second.c_str());
+    if (row < rows.size()) ShowWrapped(rows[row].second);
   }
   if (open) ImGui::EndTable();
   ImGui::PopStyleVar();
@@ -200,7 +200,7 @@ void ShowAbout(const App& app) {
   const auto fact = [](const char* label, const std::string& text) {
     ImGui::TextDisabled("%s", label);
     ImGui::SameLine(Em(7.2f));
-    ImGui::TextUnformatted(text.c_str());
+    ShowWrapped(text);
   };
   fact("Drawn by", fmt::format("Dear ImGui {}, {}", IMGUI_VERSION, app.renderer));
   fact("Fonts", look().fonts.names.empty() ? "those inside Dear ImGui" : look().fonts.names);

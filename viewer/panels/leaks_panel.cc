@@ -8,7 +8,7 @@
 #include "profiler/growth/words.h"
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
-#include "viewer/panels/app.h"
+#include "viewer/panels/named_table.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -31,12 +31,9 @@ struct GrowthAxes {
 
 // Memory at the end of every step, from 0 up; the judged steps have another background.
 void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
-  ShowHeading("Allocated when a step ends");
-  ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("%s", fmt::format("{} a step by a linear fit through steps {} to {}",
-                                        text::FormatSignedBytes(answer.bytes_per_step), answer.first_judged,
-                                        answer.last_judged)
-                                .c_str());
+  ShowHeading("Allocated when a step ends", fmt::format("{} a step by a linear fit through steps {} to {}",
+                                                        text::FormatSignedBytes(answer.bytes_per_step),
+                                                        answer.first_judged, answer.last_judged));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::InvisibleButton("growth", {width, height});
@@ -141,22 +138,18 @@ void ShowEndOfSteps(App& app, const leaks::Answer& answer) {
   session.place.window.Reveal(session.MomentTime());
 }
 
-void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, const std::string& name) {
-  ImGui::TableNextRow();
-  ImGui::TableNextColumn();
-  PushFont(look().fonts.mono);
-  ImGui::TextUnformatted(text::FormatBytes(growth.bytes_per_step).c_str());
-  ImGui::TableNextColumn();
-  ImGui::TextUnformatted(text::FormatBytes(growth.bytes).c_str());
-  ImGui::PopFont();
-  ImGui::TableNextColumn();
-  ShowKept(answer, growth, {ImGui::GetContentRegionAvail().x, Em(1.9f)});
-  ImGui::TableNextColumn();
-  const float width = ImGui::GetContentRegionAvail().x;
+void ShowGrowthName(App& app, const NamedTable& table, const leaks::Answer& answer, const Growth& growth,
+                    const std::string& name) {
+  const std::string more = GrowthDetails(growth);
+  const std::string place = table.Fit(GrowthPlace(growth));
+  const std::string details = table.Fit((more.empty() ? "" : more + ". ") + growth::KeeperText(growth));
+  const float second = ImGui::CalcTextSize(place.c_str()).y + Em(0.15f);
+  const ImVec2 size = {ImGui::GetContentRegionAvail().x,
+                       second + ImGui::CalcTextSize(details.c_str()).y + Em(0.05f)};
   const std::string filter = FilterFor(growth);
   ImGui::PushID(name.c_str());
   const ImVec2 begin = ImGui::GetCursorPos();
-  if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_None, {width, Em(2.2f)})) {
+  if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_None, size)) {
     ShowEndOfSteps(app, answer);
     if (!filter.empty()) app.session.filter = filter;
   }
@@ -168,29 +161,35 @@ void ShowGrowthRow(App& app, const leaks::Answer& answer, const Growth& growth, 
         filter.empty() ? "click: to the end of the last step"
                        : "click: to the end of the last step, with these blocks in the table");
   ImGui::SetCursorPos(begin);
-  ImGui::TextUnformatted(FitText(look().fonts.text, GrowthPlace(growth), width).c_str());
-  ImGui::SetCursorPos({begin.x, begin.y + Em(1.15f)});
-  const std::string more = GrowthDetails(growth);
-  ImGui::TextDisabled(
-      "%s", FitText(look().fonts.text, (more.empty() ? "" : more + ". ") + growth::KeeperText(growth), width)
-                .c_str());
+  ImGui::TextUnformatted(place.c_str());
+  ImGui::SetCursorPos({begin.x, begin.y + second});
+  ImGui::TextDisabled("%s", details.c_str());
   ImGui::PopID();
 }
 
-void ShowGrowthRows(App& app, const leaks::Answer& answer, const std::vector<Growth>& rows, const char* table,
+void ShowGrowthFigures(NamedTable& table, const leaks::Answer& answer, const Growth& growth) {
+  PushFont(look().fonts.mono);
+  table.NextFigure();
+  ImGui::TextUnformatted(text::FormatBytes(growth.bytes_per_step).c_str());
+  table.NextFigure();
+  ImGui::TextUnformatted(text::FormatBytes(growth.bytes).c_str());
+  ImGui::PopFont();
+  table.NextFigure();
+  ShowKept(answer, growth, {ImGui::GetContentRegionAvail().x, Em(1.9f)});
+}
+
+void ShowGrowthRows(App& app, const leaks::Answer& answer, const std::vector<Growth>& rows, const char* kind,
                     float height) {
-  constexpr ImGuiTableFlags kFlags =
-      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable(table, 4, kFlags, {0, height})) return;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("A step", ImGuiTableColumnFlags_WidthFixed, Em(5));
-  ImGui::TableSetupColumn("At the end", ImGuiTableColumnFlags_WidthFixed, Em(5.2f));
-  ImGui::TableSetupColumn("Of which steps", ImGuiTableColumnFlags_WidthFixed, Em(11));
-  ImGui::TableSetupColumn("Allocated at", ImGuiTableColumnFlags_WidthStretch);
-  ImGui::TableHeadersRow();
-  for (size_t i = 0; i < rows.size(); ++i)
-    ShowGrowthRow(app, answer, rows[i], fmt::format("leaks.{}.{}", table, i));
-  ImGui::EndTable();
+  NamedTable table;
+  if (!table.Begin(kind, {{"A step", 5}, {"At the end", 5.2f}, {"Of which steps", 11}, {"Allocated at", 14}},
+                   3, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, {0, height}))
+    return;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    table.NextName();
+    ShowGrowthName(app, table, answer, rows[i], fmt::format("leaks.{}.{}", kind, i));
+    ShowGrowthFigures(table, answer, rows[i]);
+  }
+  table.End();
 }
 
 }  // namespace
@@ -207,7 +206,7 @@ void ShowLeaks(App& app, ImVec2 size) {
   ShowHeading(LeaksHeadline(answer));
   ShowGrowthChart(app, answer, std::clamp(size.y * 0.36f, Em(6), Em(15)));
   if (!answer.has_stacks && !answer.leaks.empty())
-    ImGui::TextDisabled("No lines of code: record again with --stacks python.");
+    ShowNote("No lines of code: record again with --stacks python.");
   if (!answer.leaks.empty()) {
     const float height = answer.settled.empty() ? 0 : ImGui::GetContentRegionAvail().y * 0.6f;
     ShowGrowthRows(app, answer, answer.leaks, "growing", height);
@@ -217,11 +216,9 @@ void ShowLeaks(App& app, ImVec2 size) {
     ShowHeading("Growth that has stopped: warm-up and caches");
     ShowGrowthRows(app, answer, answer.settled, "settled", 0);
   } else if (answer.leaks.empty()) {
-    ImGui::TextDisabled(
-        "%s", fmt::format(
-                  "Everything that {} allocate is freed when the last one ends, except one-time allocations.",
-                  text::FormatCount(answer.steps, "step"))
-                  .c_str());
+    ShowNote(fmt::format(
+        "Everything that {} allocate is freed when the last one ends, except one-time allocations.",
+        text::FormatCount(answer.steps, "step")));
   }
   ImGui::EndChild();
 }

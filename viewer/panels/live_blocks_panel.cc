@@ -161,9 +161,11 @@ void ShowTable(App& app) {
                                      ImGuiTableFlags_Reorderable | ImGuiTableFlags_Hideable |
                                      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("live", std::size(kHeaders), kFlags)) return;
+  constexpr float kLeast = 31;  // text heights; for a number, a size, a category and a name
+  const float width = std::max(ImGui::GetContentRegionAvail().x / Em(1), kLeast);
+  if (!BeginWideTable("live", std::size(kHeaders), kFlags, Em(kLeast))) return;
   ImGui::TableSetupScrollFreeze(0, 1);
-  SetUpColumns(ImGui::GetContentRegionAvail().x / Em(1));
+  SetUpColumns(width);
   ShowHeaders();
   if (const ImGuiTableSortSpecs* sort = ImGui::TableGetSortSpecs(); sort != nullptr && sort->SpecsCount > 0) {
     app.live.Sort(static_cast<LiveColumn>(sort->Specs[0].ColumnIndex),
@@ -259,17 +261,21 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
     return EndPanel();
   }
   if (ImGui::GetContentRegionAvail().x < Em(26)) ImGui::NewLine();
-  const float box = std::min(Em(24), ImGui::GetContentRegionAvail().x * 0.42f);
+  const float all = ImGui::GetContentRegionAvail().x;
+  const float box = all < Em(30) ? all : std::min(Em(24), all * 0.42f);  // the hint needs 20
   const float button = Em(5.6f);
   const float controls = box + 2 * button + 2 * ImGui::GetStyle().ItemSpacing.x;
-  ShowCount(app, ImGui::GetContentRegionAvail().x - controls - Em(1));
+  const float room = all - controls - Em(1);
+  ShowCount(app, room < Em(9) ? all : room);
   if (!live.filter_error().empty()) {
-    ImGui::SameLine();
+    StayOnLine(ImGui::CalcTextSize(live.filter_error().c_str()).x + controls + Em(1),
+               ImGui::GetStyle().ItemSpacing.x);
     ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
-    ImGui::TextUnformatted(live.filter_error().c_str());
+    ShowWrapped(live.filter_error());
     ImGui::PopStyleColor();
   }
-  ImGui::SameLine(RightEdge() - controls);
+  StayOnLine(controls, Em(1));
+  ImGui::SetCursorPosX(std::max(RightEdge() - controls, ImGui::GetCursorPosX()));
   ImGui::SetNextItemWidth(box);
   if (app.focus_filter) ImGui::SetKeyboardFocusHere();
   app.focus_filter = false;
@@ -280,7 +286,7 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
     session.filter = text;
   }
   app.NameLastItem("filter");
-  ImGui::SameLine();
+  StayOnLine(button, ImGui::GetStyle().ItemSpacing.x);
   if (ImGui::Button("Copy CSV", {button, 0})) {
     ImGui::SetClipboardText(live.ToCsv().c_str());
     app.Say("table copied");

@@ -168,9 +168,10 @@ void ShowAddressMap(App& app, ImVec2 size) {
     return ShowWhyEmpty(size, "The caching allocator holds no memory at this moment.");
 
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float top = Em(1.9f);
-  const float legend = LegendHeight(map.legend(), size.x - Em(0.4f));
   const float controls = Em(16.5f);
+  const NotePlace note = PlaceNote(at, size.x, controls);
+  const float top = note.height;
+  const float legend = LegendHeight(map.legend(), size.x - Em(0.4f));
   ImGui::SetCursorScreenPos({at.x + size.x - controls, at.y - Em(0.1f)});
   ShowPinsSwitch(app);
   ImGui::SameLine(0, Em(0.5f));
@@ -199,8 +200,7 @@ void ShowAddressMap(App& app, ImVec2 size) {
                   text::FormatBytes(static_cast<uint64_t>(page.bytes_per_pixel)));
   if (narrow != 0)
     text += fmt::format("  ·  {} narrower than a pixel", text::FormatCount(narrow, "block is", "blocks are"));
-  DrawText(list, look().fonts.text, {at.x + Em(0.2f), at.y}, look().colors.dim,
-           FitText(look().fonts.text, text, size.x - controls - Em(0.8f)));
+  DrawNote(list, note, text);
   DrawLegend(list, {at.x + Em(0.2f), at.y + size.y - legend}, map.legend(), size.x - Em(0.4f));
   ImGui::SetCursorScreenPos({at.x, at.y + size.y - legend});
   ImGui::Dummy({size.x, legend});

@@ -7,7 +7,7 @@
 #include "profiler/fragmentation/autopsy_words.h"
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
-#include "viewer/panels/app.h"
+#include "viewer/panels/named_table.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -37,23 +37,12 @@ const char* EndText(fragmentation::TrialEnd end) {
 
 void ShowHolders(const Autopsy& autopsy) {
   ShowHeading("What uses the memory");
-  constexpr ImGuiTableFlags kFlags =
-      ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
-  if (!ImGui::BeginTable("holders", 3, kFlags)) return;
-  ImGui::TableSetupScrollFreeze(0, 1);
-  ImGui::TableSetupColumn("Size", ImGuiTableColumnFlags_WidthFixed, Em(5));
-  ImGui::TableSetupColumn("Blocks", ImGuiTableColumnFlags_WidthFixed, Em(4));
-  ImGui::TableSetupColumn("What", ImGuiTableColumnFlags_WidthStretch);
-  ImGui::TableHeadersRow();
+  NamedTable table;
+  if (!table.Begin("holders", {{"Size", 5}, {"Blocks", 4}, {"What", 12}}, 2,
+                   ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY))
+    return;
   for (const fragmentation::Holder& holder : autopsy.holders) {
-    ImGui::TableNextRow();
-    ImGui::TableNextColumn();
-    PushFont(look().fonts.mono);
-    ImGui::TextUnformatted(text::FormatBytes(holder.bytes).c_str());
-    ImGui::TableNextColumn();
-    ImGui::TextUnformatted(text::FormatCount(holder.blocks).c_str());
-    ImGui::PopFont();
-    ImGui::TableNextColumn();
+    table.NextName();
     const auto category = classify::CategoryFromKey(holder.category);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImU32 color = ColorOf(category.value_or(classify::Category::kUnattributed));
@@ -62,9 +51,15 @@ void ShowHolders(const Autopsy& autopsy) {
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + Em(1));
     const std::string title =
         holder.title.empty() && category ? classify::Info(*category).plural : text::OneLine(holder.title);
-    ImGui::TextUnformatted(FitText(look().fonts.text, title, ImGui::GetContentRegionAvail().x).c_str());
+    ImGui::TextUnformatted(table.Fit(title).c_str());
+    PushFont(look().fonts.mono);
+    table.NextFigure();
+    ImGui::TextUnformatted(text::FormatBytes(holder.bytes).c_str());
+    table.NextFigure();
+    ImGui::TextUnformatted(text::FormatCount(holder.blocks).c_str());
+    ImGui::PopFont();
   }
-  ImGui::EndTable();
+  table.End();
 }
 
 void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
@@ -83,8 +78,8 @@ void ShowAutopsy(App& app, const Autopsy& autopsy, ImVec2 size) {
     ImGui::Dummy({0, Em(0.3f)});
     ShowHeading("The same run with other settings");
     for (const fragmentation::Trial& trial : autopsy.trials) {
-      ImGui::TextUnformatted(text::OneLine(trial.settings).c_str());
-      ImGui::SameLine();
+      ShowWrapped(text::OneLine(trial.settings));
+      StayOnLine(ImGui::CalcTextSize(EndText(trial.end)).x, Em(0.6f));
       ImGui::TextDisabled("%s", EndText(trial.end));
     }
   }

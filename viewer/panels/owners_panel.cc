@@ -43,13 +43,13 @@ bool OwnerSwitch(App& app, const char* label, const std::string& name, bool acti
 void ShowOwnerChoices(App& app) {
   OwnerView& owners = app.owners;
   for (const OwnerChoice& choice : kChoices) {
+    if (choice.by != kChoices[0].by) StayOnLine(ButtonWidth(choice.label), Em(0.2f));
     if (OwnerSwitch(app, choice.label, fmt::format("owners.{}", choice.name), owners.by == choice.by)) {
       owners.by = choice.by;
       owners.chosen = true;
     }
-    ImGui::SameLine(0, Em(0.2f));
   }
-  ImGui::SameLine(0, Em(1.5f));
+  StayOnLine(ButtonWidth("Flame graph") + Em(0.2f) + ButtonWidth("Treemap"), Em(1.5f));
   if (OwnerSwitch(app, "Flame graph", "owners.flame", !owners.treemap)) owners.treemap = false;
   ImGui::SameLine(0, Em(0.2f));
   if (OwnerSwitch(app, "Treemap", "owners.treemap", owners.treemap)) owners.treemap = true;
@@ -101,15 +101,13 @@ void ShowOwnerPath(App& app) {
   ImGui::PushStyleColor(ImGuiCol_Button, IM_COL32(0, 0, 0, 0));
   for (size_t i = 0; i <= path.size(); ++i) {
     const std::string name = i == 0 ? "all" : FitText(look().fonts.text, text::OneLine(path[i - 1]), Em(12));
+    if (i > 0) StayOnLine(ButtonWidth("/ " + name), Em(0.1f));
+    if (i > 0) ImGui::TextDisabled("/");
+    if (i > 0) ImGui::SameLine(0, Em(0.1f));
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::SmallButton(name.c_str())) to = i;
     ImGui::PopID();
     app.NameLastItem(fmt::format("owners.path.{}", i));
-    ImGui::SameLine(0, Em(0.1f));
-    if (i < path.size()) {
-      ImGui::TextDisabled("/");
-      ImGui::SameLine(0, Em(0.1f));
-    }
   }
   ImGui::PopStyleColor();
   if (to < path.size()) {
@@ -117,11 +115,11 @@ void ShowOwnerPath(App& app) {
     FilterByOwner(app);
   }
   const OwnerNode& shown = owners.shown();
-  ImGui::SameLine(0, Em(0.8f));
-  ImGui::TextDisabled("%s", fmt::format("{} in {}, {} of what is live", text::FormatBytes(shown.bytes),
+  const std::string about = fmt::format("{} in {}, {} of what is live", text::FormatBytes(shown.bytes),
                                         text::FormatCount(shown.blocks, "block"),
-                                        text::FormatPercent(shown.bytes, owners.tree().bytes))
-                                .c_str());
+                                        text::FormatPercent(shown.bytes, owners.tree().bytes));
+  StayOnLine(ImGui::CalcTextSize(about.c_str()).x, Em(0.8f));
+  ShowNote(about);
 }
 
 // The bytes of a node, without those of its children.

@@ -123,12 +123,14 @@ void DrawStepNumbers(const JobAnswer& answer, const HeatGrid& grid, float y) {
 }
 
 void ShowScale(const JobAnswer& answer) {
+  const std::string lowest = text::FormatBytes(answer.lowest);
+  const std::string highest = text::FormatBytes(answer.highest);
+  const float width = Em(8);
   ShowHeading("Peak of each step");
-  ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("%s", text::FormatBytes(answer.lowest).c_str());
+  StayOnLine(ImGui::CalcTextSize((lowest + highest).c_str()).x + width + Em(1), Em(1));
+  ImGui::TextDisabled("%s", lowest.c_str());
   ImGui::SameLine(0, Em(0.5f));
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = Em(8);
   constexpr int kParts = 5;  // between the colors that are given
   for (int i = 0; i < kParts; ++i) {
     const ImU32 from = HeatColor(static_cast<double>(i) / kParts);
@@ -140,7 +142,7 @@ void ShowScale(const JobAnswer& answer) {
   }
   ImGui::Dummy({width, Em(1)});
   ImGui::SameLine(0, Em(0.5f));
-  ImGui::TextDisabled("%s", text::FormatBytes(answer.highest).c_str());
+  ImGui::TextDisabled("%s", highest.c_str());
 }
 
 void ShowHeat(App& app, const JobAnswer& answer, float most_height) {
@@ -180,11 +182,10 @@ void ShowHeat(App& app, const JobAnswer& answer, float most_height) {
     const auto column = static_cast<size_t>((mouse.x - grid.min.x) / grid.cell);
     app.hover_cell = CellText(answer, number, column);
     const std::optional<HeatCell> cell = CellAt(answer, number, column);
-    ImGui::SetNextWindowSize({Em(34), 0});
     if (ImGui::BeginTooltip()) {
       std::istringstream lines(app.hover_cell);
       for (std::string line; std::getline(lines, line);) ShowWrapped(line);
-      if (cell.has_value()) ImGui::TextDisabled("Click: show this rank at this step in all views.");
+      if (cell.has_value()) ShowNote("Click: show this rank at this step in all views.");
       ImGui::EndTooltip();
     }
     if (clicked && cell.has_value()) ShowRankAt(app, answer, *cell);
@@ -193,12 +194,10 @@ void ShowHeat(App& app, const JobAnswer& answer, float most_height) {
 }
 
 void ShowFindings(App& app, const JobAnswer& answer) {
-  ShowHeading("What stands out");
-  ImGui::SameLine(0, Em(1));
-  ImGui::TextDisabled("compared with the median of ranks that should be alike");
+  ShowHeading("What stands out", "compared with the median of ranks that should be alike");
   ImGui::BeginChild("findings", {0, 0});
   using Kind = fleet::Finding::Kind;
-  if (answer.job.findings.empty()) ImGui::TextDisabled("Nothing: the ranks are alike, and all ended well.");
+  if (answer.job.findings.empty()) ShowNote("Nothing: the ranks are alike, and all ended well.");
   for (size_t i = 0; i < answer.job.findings.size(); ++i) {
     const fleet::Finding& finding = answer.job.findings[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -216,7 +215,7 @@ void ShowFindings(App& app, const JobAnswer& answer) {
     ImGui::SetTooltip("Click: show %s in all views.", text::OneLine(answer.job.NameOf(cell->rank)).c_str());
     if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) ShowRankAt(app, answer, *cell);
   }
-  for (const std::string& note : answer.job.notes) ImGui::TextDisabled("%s", text::OneLine(note).c_str());
+  for (const std::string& note : answer.job.notes) ShowNote(text::OneLine(note));
   ImGui::EndChild();
 }
 
@@ -237,7 +236,7 @@ void ShowRanks(App& app, ImVec2 size) {
   ImGui::BeginChild("ranks_view", size);
   ShowHeading(text::OneLine(fleet::Headline(answer->job)));
   if (answer->heat.rows.empty()) {
-    ImGui::TextDisabled("No training steps were recorded, so there is no picture of ranks and steps.");
+    ShowNote("No training steps were recorded, so there is no picture of ranks and steps.");
   } else {
     ShowScale(*answer);
     ShowHeat(app, *answer, std::max(Em(6), ImGui::GetContentRegionAvail().y * 0.62f));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -32,11 +34,7 @@ std::string FitText(const Font& font, const std::string& text, float width) {
   return low < 2 ? std::string() : text::Shorten(text, low, true);
 }
 
-namespace {
-
-// The text with line breaks in place of spaces, so that each line is at most `width` wide. A longer word has
-// a line of its own.
-std::string WrapAtSpaces(const Font& font, const std::string& text, float width) {
+std::string WrapText(const Font& font, const std::string& text, float width) {
   std::string wrapped;
   std::string line;
   std::istringstream words(text);
@@ -45,15 +43,52 @@ std::string WrapAtSpaces(const Font& font, const std::string& text, float width)
     const bool fits = line.empty() || TextSize(font, longer).x <= width;
     if (!fits) wrapped += line + "\n";
     line = fits ? longer : word;
+    while (TextSize(font, line).x > width) {
+      const char* const end = line.data() + line.size();
+      const auto part = static_cast<size_t>(
+          font.face->CalcWordWrapPosition(font.size, line.data(), end, width) - line.data());
+      if (part == 0 || part >= line.size()) break;
+      wrapped += line.substr(0, part) + "\n";
+      line.erase(0, part);
+    }
   }
   return wrapped + line;
+}
+
+namespace {
+
+// The width for text at the cursor. Tooltips and overlays grow with their text, up to the width of the screen.
+float WrapWidth() {
+  constexpr float kMost = 45;    // text heights, of a line in them
+  constexpr float kPadding = 2;  // right of it, with a scrollbar
+  const ImGuiWindowFlags flags = ImGui::GetCurrentWindowRead()->Flags;
+  const bool grows =
+      (flags & ImGuiWindowFlags_AlwaysAutoResize) != 0 && (flags & ImGuiWindowFlags_ChildWindow) == 0;
+  if (!grows) return ImGui::GetContentRegionAvail().x;
+  const float left = ImGui::GetCursorScreenPos().x - ImGui::GetWindowPos().x;
+  return std::min(Em(kMost), ImGui::GetIO().DisplaySize.x - left - Em(kPadding));
 }
 
 }  // namespace
 
 void ShowWrapped(const std::string& text) {
   const Font font = {ImGui::GetFont(), ImGui::GetFontSize()};
-  ImGui::TextUnformatted(WrapAtSpaces(font, text, ImGui::GetContentRegionAvail().x).c_str());
+  ImGui::TextUnformatted(WrapText(font, text, WrapWidth()).c_str());
+}
+
+void ShowNote(const std::string& text) {
+  ImGui::PushStyleColor(ImGuiCol_Text, look().colors.dim);
+  ShowWrapped(text);
+  ImGui::PopStyleColor();
+}
+
+void StayOnLine(float width, float gap) {
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine(0, gap);
+}
+
+float ButtonWidth(const std::string& label) {
+  return ImGui::CalcTextSize(label.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
 void ScrollSideways() {
@@ -66,23 +101,52 @@ TwoParts SplitView(ImVec2 size, float left, float share) {
   constexpr float kLeastBeside = 34;  // text heights
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   if (size.x >= Em(kLeastBeside)) return {{left, size.y}, {size.x - left - Em(1), size.y}, true};
-  return {{size.x, size.y * share}, {size.x, size.y * (1 - share) - gap}, false};
+  return {{size.x, size.y * share}, {size.x, share == 0 ? 0 : size.y * (1 - share) - gap}, false};
+}
+
+void BeginPart(const char* name, ImVec2 size) {
+  ImGui::BeginChild(name, size, size.y == 0 ? ImGuiChildFlags_AutoResizeY : ImGuiChildFlags_None);
+}
+
+bool BeginWideTable(const char* id, size_t columns, ImGuiTableFlags flags, float least) {
+  const bool scrolls = ImGui::GetContentRegionAvail().x < least;
+  return ImGui::BeginTable(id, static_cast<int>(columns), flags | (scrolls ? ImGuiTableFlags_ScrollX : 0),
+                           {0, 0}, scrolls ? least : 0);
+}
+
+NotePlace PlaceNote(ImVec2 at, float width, float controls) {
+  constexpr float kLine = 1.9f;     // text heights
+  constexpr float kLeastNote = 20;  // next to the controls
+  constexpr float kTwoLines = 2.5f;
+  at.x += Em(0.2f);
+  const float room = width - controls - Em(0.8f);
+  if (room >= Em(kLeastNote)) return {at, room, false, Em(kLine)};
+  return {{at.x, at.y + Em(kLine)}, width - Em(0.4f), true, Em(kLine + kTwoLines)};
+}
+
+void DrawNote(ImDrawList& list, const NotePlace& place, const std::string& text) {
+  const Font& font = look().fonts.text;
+  DrawText(list, font, place.at, look().colors.dim,
+           place.below ? WrapText(font, text, place.width) : FitText(font, text, place.width));
 }
 
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Font& font = look().fonts.text;
-  const std::string text = WrapAtSpaces(font, sentence, std::min(size.x - Em(4), Em(34)));
+  const std::string text = WrapText(font, sentence, std::min(size.x - Em(4), Em(34)));
   const ImVec2 extent = TextSize(font, text);
   DrawText(*ImGui::GetWindowDrawList(), font,
            {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, look().colors.dim, text);
   ImGui::Dummy(size);
 }
 
-void ShowHeading(const std::string& text) {
+void ShowHeading(const std::string& text, const std::string& note) {
   PushFont(look().fonts.strong);
-  ImGui::TextUnformatted(text.c_str());
+  ShowWrapped(text);
   ImGui::PopFont();
+  if (note.empty()) return;
+  StayOnLine(ImGui::CalcTextSize(note.c_str()).x, Em(1));
+  ShowNote(note);
 }
 
 void ShowFact(const char* label, const std::string& value) {

@@ -11,6 +11,7 @@ namespace vramscope::viewer {
 namespace {
 
 constexpr float kLeastCard = 17;      // Em; narrower ones go on another line
+constexpr float kNarrow = 34;         // Em; below that long lines are wrapped, and not shortened
 constexpr float kLeastTimeline = 13;  // Em of height; below that there is no timeline
 
 void Follow(App& app, SummaryLink link) {
@@ -176,6 +177,10 @@ void ShowHeadlines(App& app, const RunSummary& summary) {
     Follow(app, SummaryLink::kOutOfMemory);
   for (const std::string* line : {&summary.about, &summary.command}) {
     if (line->empty()) continue;
+    if (ImGui::GetContentRegionAvail().x < Em(kNarrow)) {
+      ShowNote(*line);
+      continue;
+    }
     ImGui::TextDisabled("%s", FitText(look().fonts.text, *line, ImGui::GetContentRegionAvail().x).c_str());
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line->c_str());
   }

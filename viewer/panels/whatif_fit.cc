@@ -9,6 +9,7 @@
 #include "profiler/text/format.h"
 #include "profiler/text/harmless.h"
 #include "profiler/whatif/answer/words.h"
+#include "viewer/panels/named_table.h"
 #include "viewer/panels/whatif_panel.h"
 
 namespace vramscope::viewer {
@@ -16,6 +17,8 @@ namespace {
 
 constexpr size_t kMostFitText = 100;
 constexpr float kField = 8.5f;  // in Em
+constexpr float kGpus = 5;
+constexpr float kNumber = 2.6f;  // of a plan, before its changes
 
 void Start(App& app, const WhatIfSubject& subject) {
   app.whatif.fit().Start(subject, app.whatif.reruns(), app.session.wake());
@@ -26,7 +29,7 @@ void ShowGpus(App& app, const WhatIfSubject& subject) {
   FitView& fit = app.whatif.fit();
   const auto& gpus = fit.gpus();
   ImGui::BeginDisabled(!gpus.ok());
-  ImGui::SetNextItemWidth(Em(5));
+  ImGui::SetNextItemWidth(Em(kGpus));
   if (ImGui::BeginCombo("##gpus", "GPUs", ImGuiComboFlags_HeightLarge)) {
     for (const collector::GpuModel& gpu : *gpus) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -85,60 +88,44 @@ void ShowTip(const plan::Plan& plan) {
   ImGui::EndTooltip();
 }
 
-void Figure(const std::string& text) {
-  ImGui::TableNextColumn();
-  PushFont(look().fonts.mono);
-  ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
-                       ImGui::CalcTextSize(text.c_str()).x);
-  ImGui::TextUnformatted(text.c_str());
-  ImGui::PopFont();
-}
-
 // One line of the table. `question` and `plan`: what a click on it sets; nullptr if it is not clickable.
-void ShowVerdict(App& app, const std::string& number, const plan::Verdict& verdict,
+void ShowVerdict(App& app, NamedTable& table, const std::string& number, const plan::Verdict& verdict,
                  const WhatIfQuestion* question, const plan::Plan* plan) {
   const whatif::Replayed& after = verdict.prediction.after.allocator;
-  ImGui::TableNextRow();
-  ImGui::TableNextColumn();
+  table.NextName();
+  const float left = ImGui::GetCursorPosX();
   const bool set = question != nullptr && app.whatif.question == *question;
   ImGui::BeginDisabled(question == nullptr);
-  if (ImGui::Selectable(number.c_str(), set, ImGuiSelectableFlags_SpanAllColumns))
-    app.whatif.question = *question;
+  if (ImGui::Selectable(number.c_str(), set, table.Span())) app.whatif.question = *question;
   ImGui::EndDisabled();
   if (plan != nullptr && ImGui::IsItemHovered()) ShowTip(*plan);
   app.NameLastItem("whatif.fit.plan." + number);
-  ImGui::TableNextColumn();
-  const std::string changes = plan::PlanOptions(verdict.changes);
-  ImGui::TextUnformatted(FitText(look().fonts.text, changes, ImGui::GetContentRegionAvail().x).c_str());
-  Figure(text::FormatBytes(after.allocated_peak));
-  Figure(text::FormatBytes(after.reserved_peak));
-  Figure(text::FormatBytes(verdict.needed));
-  Figure(plan::PlanTime(verdict));
+  ImGui::SameLine(0, 0);
+  ImGui::SetCursorPosX(left + Em(kNumber));
+  ImGui::TextUnformatted(table.Fit(plan::PlanOptions(verdict.changes)).c_str());
+  table.Figure(text::FormatBytes(after.allocated_peak));
+  table.Figure(text::FormatBytes(after.reserved_peak));
+  table.Figure(text::FormatBytes(verdict.needed));
+  table.Figure(plan::PlanTime(verdict));
 }
 
 void ShowPlans(App& app, const FitAnswer& found) {
-  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_PadOuterX;
-  if (!ImGui::BeginTable("plans", 6, kFlags)) return;
-  ImGui::TableSetupColumn("#", ImGuiTableColumnFlags_WidthFixed, Em(1.6f));
-  ImGui::TableSetupColumn("changes", ImGuiTableColumnFlags_WidthStretch);
-  for (const char* name : {"allocated", "reserved", "at most", "more time"})
-    ImGui::TableSetupColumn(name, ImGuiTableColumnFlags_WidthFixed, Em(6));
-  ImGui::TableNextRow();
-  for (int i = 0; i < 6; ++i) {
-    ImGui::TableNextColumn();
-    const char* name = i == 0 ? "" : ImGui::TableGetColumnName(i);
-    if (i > 1)
-      ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x -
-                           ImGui::CalcTextSize(name).x);
-    ImGui::TextDisabled("%s", name);
-  }
+  NamedTable table;
+  if (!table.Begin("plans",
+                   {{"Changes", 14},
+                    {"Allocated", 5.5f, 0, true},
+                    {"Reserved", 5.5f, 0, true},
+                    {"At most", 5.5f, 0, true},
+                    {"More time", 7.5f, 0, true}},
+                   0, ImGuiTableFlags_PadOuterX))
+    return;
   for (size_t i = 0; i < found.plans.plans.size(); ++i) {
     const plan::Plan& plan = found.plans.plans[i];
-    ShowVerdict(app, std::to_string(i + 1), plan.verdict, &found.questions[i], &plan);
+    ShowVerdict(app, table, std::to_string(i + 1), plan.verdict, &found.questions[i], &plan);
   }
   if (found.plans.plans.empty() && found.plans.floor.replayed)
-    ShowVerdict(app, "least", found.plans.floor, nullptr, nullptr);
-  ImGui::EndTable();
+    ShowVerdict(app, table, "least", found.plans.floor, nullptr, nullptr);
+  table.End();
 }
 
 }  // namespace
@@ -155,9 +142,9 @@ void ShowFit(App& app, const WhatIfSubject& subject) {
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
   fit.into = text;
   app.NameLastItem("whatif.fit.into");
-  ImGui::SameLine(0, Em(0.3f));
+  StayOnLine(Em(kGpus), Em(0.3f));
   ShowGpus(app, subject);
-  ImGui::SameLine(0, Em(0.3f));
+  StayOnLine(ButtonWidth(fit.busy() ? "Cancel" : "Find plans"), Em(0.3f));
   if (fit.busy()) {
     if (ImGui::Button("Cancel")) fit.Cancel();
     app.NameLastItem("whatif.fit.cancel");
@@ -168,13 +155,13 @@ void ShowFit(App& app, const WhatIfSubject& subject) {
     app.NameLastItem("whatif.fit.find");
   }
   if (fit.answer()) {
-    ImGui::SameLine(0, Em(0.3f));
+    StayOnLine(ButtonWidth("Close"), Em(0.3f));
     if (ImGui::Button("Close")) return fit.Clear();
     app.NameLastItem("whatif.fit.close");
   }
   const std::string sentence = Sentence(fit);
-  ImGui::SameLine(0, Em(0.8f));
-  ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
+  StayOnLine(ImGui::CalcTextSize(sentence.c_str()).x, Em(0.8f));
+  ShowNote(sentence);
   if (fit.answer() && fit.answer()->ok() && ImGui::IsItemHovered()) {
     const plan::FitLimit& limit = fit.answer()->value().limit;
     ImGui::SetTooltip("It must fit in %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());

@@ -17,6 +17,8 @@ namespace {
 using whatif::Prediction;
 using whatif::UseOverStep;
 
+constexpr float kFigures = 23.5f;  // the width of a figure's name, values and change, in Em
+
 std::string ChangeText(uint64_t before, uint64_t after) {
   return before == 0 ? "no change" : text::FormatChange(before, after);
 }
@@ -25,10 +27,13 @@ ImU32 ChangeColor(uint64_t before, uint64_t after) {
   return before == after ? look().colors.dim : after < before ? look().colors.accent : look().colors.warning;
 }
 
-// "Peak reserved   41.2 GiB  →  28.7 GiB   -30.2 %   28.1 to 29.4 GiB in 99 of 100 runs"
+// "Peak reserved   41.2 GiB  →  28.7 GiB   -30.2 %   28.1 to 29.4 GiB in 99 of 100 runs"; in a narrow view on
+// two or three lines.
 void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t least, uint64_t most, bool band) {
-  const float left = ImGui::GetCursorPosX();
+  const bool one_line = ImGui::GetContentRegionAvail().x > Em(kFigures);
+  const float left = ImGui::GetCursorPosX() - (one_line ? 0 : Em(6));
   ImGui::TextUnformatted(name);
+  if (!one_line) ImGui::Dummy({0, ImGui::GetTextLineHeight()});
   const auto mono = [&](float column, const std::string& text, ImU32 color) {
     ImGui::SameLine(left + Em(column) - TextSize(look().fonts.mono, text).x);
     PushFont(look().fonts.mono);
@@ -41,12 +46,12 @@ void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t leas
   ImGui::SameLine(left + Em(12.5f));
   ImGui::TextDisabled("to");
   mono(18.5f, text::FormatBytes(after), look().colors.text);
-  mono(23.5f, ChangeText(before, after), ChangeColor(before, after));
+  mono(kFigures, ChangeText(before, after), ChangeColor(before, after));
   if (!band) return;
-  ImGui::SameLine(left + Em(24.5f));
   const std::string text =
       fmt::format("{} to {} in 99 of 100 runs", text::FormatBytes(least), text::FormatBytes(most));
-  ImGui::TextDisabled("%s", FitText(look().fonts.text, text, ImGui::GetContentRegionAvail().x).c_str());
+  StayOnLine(ImGui::CalcTextSize(text.c_str()).x, Em(1));
+  ShowNote(text);
 }
 
 void ShowFigures(App& app, const WhatIfAnswer& answer) {
@@ -88,10 +93,8 @@ std::string KindSentence(const WhatIfAnswer& answer) {
 }
 
 void ShowKind(App& app, const WhatIfAnswer& answer) {
-  const std::string sentence = text::OneLine(KindSentence(answer));
-  ImGui::TextDisabled("%s", FitText(look().fonts.text, sentence, ImGui::GetContentRegionAvail().x).c_str());
+  ShowNote(text::OneLine(KindSentence(answer)));
   app.NameLastItem("whatif.kind");
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", sentence.c_str());
   ImGui::PushStyleColor(ImGuiCol_Text, look().colors.warning);
   for (const std::string& note : answer.notes) ShowWrapped("Note: " + text::OneLine(note) + ".");
   ImGui::PopStyleColor();
@@ -155,8 +158,7 @@ void DrawStepPhases(ImDrawList& list, const StepPlot& plot, const UseOverStep& u
 
 // On the line of the item before, if there is room.
 void StepLegend(const char* text, ImU32 color) {
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  if (ImGui::GetItemRectMax().x + Em(2.5f) + ImGui::CalcTextSize(text).x <= right) ImGui::SameLine(0, Em(1));
+  StayOnLine(ImGui::CalcTextSize(text).x + Em(1.5f), Em(1));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + Em(0.55f)}, {at.x + Em(1.2f), at.y + Em(0.67f)},
                                             color);
@@ -224,10 +226,8 @@ void ShowStep(App& app, const UseOverStep& before, const UseOverStep& after, flo
 
 // Two bars for each category: before above, after below it.
 void ShowCategories(const Prediction& prediction) {
-  ShowHeading("At the peak");
-  ImGui::SameLine();
-  ImGui::TextDisabled("%s, then %s", prediction.before.peak.phase.c_str(),
-                      prediction.after.peak.phase.c_str());
+  ShowHeading("At the peak",
+              fmt::format("{}, then {}", prediction.before.peak.phase, prediction.after.peak.phase));
   uint64_t most = 1;
   for (const whatif::Use* use : {&prediction.before, &prediction.after}) {
     for (const uint64_t bytes : use->peak.categories) most = std::max(most, bytes);
@@ -278,12 +278,12 @@ void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject) {
   const float rest = ImGui::GetContentRegionAvail().y;
   ShowStep(app, subject.before, answer->value().after, std::clamp(rest * 0.55f, Em(7), Em(30)));
   const ImVec2 lower = ImGui::GetContentRegionAvail();
-  const float left = std::clamp(lower.x * 0.42f, Em(12), Em(30));
-  ImGui::BeginChild("categories", {left, lower.y});
+  const TwoParts parts = SplitView(lower, std::clamp(lower.x * 0.42f, Em(12), Em(30)), 0);
+  BeginPart("categories", parts.first);
   ShowCategories(prediction);
   ImGui::EndChild();
-  ImGui::SameLine(0, Em(1));
-  ImGui::BeginChild("changes", {0, lower.y});
+  if (parts.beside) ImGui::SameLine(0, Em(1));
+  BeginPart("changes", parts.second);
   ShowChanges(app, answer->value());
   ImGui::EndChild();
 }

@@ -16,6 +16,7 @@
 #include "profiler/diff/words.h"
 #include "profiler/fleet/words.h"
 #include "viewer/model/small_file.h"
+#include "viewer/script/cut_parts.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -307,6 +308,7 @@ std::string StateJson(const App& app) {
     json["settings_tried"].push_back(
         {{"settings", outcome.settings}, {"peak_reserved_bytes", outcome.peak_reserved}});
   }
+  json["cut"] = CutParts();
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }
