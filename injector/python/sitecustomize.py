@@ -14,22 +14,23 @@ import os
 import sys
 
 
-def _step_aside() -> None:
-    folder = os.path.dirname(os.path.abspath(__file__))
+def _begin(package: str, function: str, *arguments: str) -> None:
+    """Calls a function of a package of ours. If one package fails, the others still begin."""
     try:
-        if os.environ.get("VRAMSCOPE_SESSION"):
-            import vramscope_shim
-
-            vramscope_shim.start()
-        if os.environ.get("VRAMSCOPE_TRY"):
-            import vramscope_try
-            import vramscope_try_keras
-
-            vramscope_try.arrange(os.environ["VRAMSCOPE_TRY"])
-            vramscope_try_keras.arrange(os.environ["VRAMSCOPE_TRY"])
+        getattr(__import__(package), function)(*arguments)
     except Exception:
         # There is no recorder to report this to yet. The trace then has no coverage facts from the shim, which shows it.
         pass
+
+
+def _step_aside() -> None:
+    folder = os.path.dirname(os.path.abspath(__file__))
+    if os.environ.get("VRAMSCOPE_SESSION"):
+        _begin("vramscope_shim", "start")
+    change = os.environ.get("VRAMSCOPE_TRY")
+    if change:
+        _begin("vramscope_try", "arrange", change)
+        _begin("vramscope_try_keras", "arrange", change)
     sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) != folder]
     sys.modules.pop("sitecustomize", None)
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the shim starts in a process and removes itself. The oracle is the same program without it; torch is a small stand-in here."""
 
+import json
 import os
+import shutil
 import sys
 import tempfile
 import unittest
@@ -184,6 +186,20 @@ class StartTest(unittest.TestCase):
         for broken in ("{", "[]", '{"amp": "bf16"}'):
             done = harness.run(program, environment={"VRAMSCOPE_TRY": broken}, **settings)
             self.assertEqual((done.exit_code, done.stderr), (0, ""), broken)
+
+    def test_a_package_that_fails_leaves_the_changes_of_the_other(self) -> None:
+        self.write("torch/__init__.py", "__version__ = '0'\n")
+        self.write("keras/__init__.py", "class backend:\n    backend = staticmethod(lambda: 'jax')\n")
+        for broken, left in (("vramscope_try", ".keras.try"), ("vramscope_try_keras", ".try")):
+            copy, notes = (os.path.join(self.folder, f"{what}_without_{broken}") for what in ("ours", "notes"))
+            os.mkdir(notes)
+            shutil.copytree(harness.SHIM, copy, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+            with open(os.path.join(copy, broken, "__init__.py"), "a", encoding="utf-8") as file:
+                file.write("\ndel arrange\n")
+            environment = {"VRAMSCOPE_TRY": json.dumps({"notes": notes, "amp": "bf16"}), "PYTHONPATH": copy + os.pathsep + self.folder}
+            done = harness.run("import keras, torch", python=sys.executable, recorded=False, folder=self.folder, environment=environment)
+            self.assertEqual((done.exit_code, done.stderr), (0, ""), broken)
+            self.assertEqual([name.lstrip("0123456789") for name in os.listdir(notes)], [left])
 
     def test_without_the_injector_nothing_happens(self) -> None:
         self.write("torch/__init__.py", "__version__ = '0'\n")

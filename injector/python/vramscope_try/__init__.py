@@ -12,7 +12,7 @@
                                                    └─ loss_in_parts --cross-entropy
                                                       attention     --attention
                                                       batches       --batch
-                                                      optimizers    --optimizer
+                                                      optimizers    --optimizer (replacement)
                                                       zero_grad     --zero-grad-to-none
     each reports through notes what it did, or why it could not
 
@@ -37,40 +37,41 @@ def arrange(text: str) -> None:
     plan: Dict[str, Any] = json.loads(text)
     notes = Notes(plan["notes"])
 
-    def when(name: str, lever: str, install: "Callable[[], None]") -> None:
-        when_imported(name, notes.guarded(lever, install, "this PyTorch has no place for it"))
+    def when(name: str, lever: str, react: "Callable[[], None]") -> None:
+        when_imported(name, notes.guarded(lever, react, "this PyTorch has no place for it"))
 
     when("torch", "alloc-conf", lambda: _check_settings(plan, notes))
     if "amp" in plan:
-        when("torch", "amp", lambda: _install("precision", plan["amp"], notes))
+        when("torch", "amp", lambda: install(__name__, "precision", plan["amp"], notes))
     if "checkpoint" in plan:
-        when("torch", "checkpoint", lambda: _install("checkpointing", plan["checkpoint"], notes))
+        when("torch", "checkpoint", lambda: install(__name__, "checkpointing", plan["checkpoint"], notes))
     if "offload" in plan:
-        when("torch", "offload", lambda: _install("offloading", notes))
+        when("torch", "offload", lambda: install(__name__, "offloading", notes))
     if "lora" in plan:
-        when("torch", "lora", lambda: _install("lora", plan["lora"]["rank"], plan["lora"]["modules"], notes))
+        when("torch", "lora", lambda: install(__name__, "lora", plan["lora"]["rank"], plan["lora"]["modules"], notes))
     if "freeze" in plan:
-        when("torch", "freeze", lambda: _install("freezing", plan["freeze"], notes))
+        when("torch", "freeze", lambda: install(__name__, "freezing", plan["freeze"], notes))
     if "attention" in plan:
-        when("torch", "attention", lambda: _install("attention", plan["attention"], notes))
+        when("torch", "attention", lambda: install(__name__, "attention", plan["attention"], notes))
     if "cross_entropy" in plan:
-        when("torch", "cross-entropy", lambda: _install("loss_in_parts", plan["cross_entropy"], notes))
+        when("torch", "cross-entropy", lambda: install(__name__, "loss_in_parts", plan["cross_entropy"], notes))
     if "batch" in plan or "accumulate" in plan:
-        when("torch.utils.data.dataloader", "batch", lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
+        when("torch.utils.data.dataloader", "batch", lambda: install(__name__, "batches", plan.get("batch"), plan.get("accumulate", 1), notes))
     if "empty_cache" in plan:  # before accumulation, which wraps it: a step that is not taken empties nothing
-        when("torch", "empty-cache", lambda: _install("cache", plan["empty_cache"], notes))
+        when("torch", "empty-cache", lambda: install(__name__, "cache", plan["empty_cache"], notes))
     if "accumulate" in plan:
-        when("torch", "accumulate", lambda: _install("accumulation", plan["accumulate"], notes))
+        when("torch", "accumulate", lambda: install(__name__, "accumulation", plan["accumulate"], notes))
     if "optimizer" in plan:
-        when("torch", "optimizer", lambda: _install("optimizers", plan["optimizer"], plan.get("implementation"), notes))
+        when("torch", "optimizer", lambda: install(__name__, "optimizers", plan["optimizer"], plan.get("implementation"), notes))
     if "zero_grad_to_none" in plan:
-        when("torch", "zero-grad-to-none", lambda: _install("zero_grad", plan["zero_grad_to_none"], notes))
+        when("torch", "zero-grad-to-none", lambda: install(__name__, "zero_grad", plan["zero_grad_to_none"], notes))
 
 
-def _install(name: str, *wishes: "Any") -> None:
+def install(package: str, name: str, *wishes: "Any") -> None:
+    """Calls install(*wishes) of a module of `package`, which is imported only now. Also for vramscope_try_keras."""
     import importlib
 
-    importlib.import_module("." + name, __name__).install(*wishes)
+    importlib.import_module(f"{package}.{name}").install(*wishes)
 
 
 def _check_settings(plan: "Dict[str, Any]", notes: "Any") -> None:

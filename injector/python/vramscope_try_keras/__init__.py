@@ -25,6 +25,7 @@ def arrange(text: str) -> None:
     import json
 
     from vramscope_core.import_hook import when_imported
+    from vramscope_try import install
     from vramscope_try.notes import Notes
 
     from .lines import lines_for
@@ -33,15 +34,16 @@ def arrange(text: str) -> None:
     asked = _asked(plan)
     notes = Notes(plan["notes"], "keras", lambda lever: lines_for(lever, plan))
     if "alloc-conf" in asked:
-        _install("allocator", plan["alloc_conf"], notes)  # TensorFlow reads the variables when it is imported
+        install(__name__, "allocator", plan["alloc_conf"], notes)  # TensorFlow reads the variables when it is imported
 
-    def when(name: str, lever: str, install: "Callable[[], None]") -> None:
-        when_imported(name, notes.guarded(lever, install, "this release has no place for it"))
+    def when(name: str, lever: str, react: "Callable[[], None]") -> None:
+        when_imported(name, notes.guarded(lever, react, "this release has no place for it"))
 
+    smaller: List[str] = []  # the batches that batches.py changes: accumulation.py requires some
     if "batch" in asked or "accumulate" in asked:
         lever = "batch" if "batch" in asked else "accumulate"
-        when("tensorflow", lever, lambda: _install("batches", plan.get("batch"), plan.get("accumulate", 1), notes))
-    when("keras", next(iter(asked), ""), lambda: _keras_is_here(plan, asked, notes))
+        when("tensorflow", lever, lambda: install(__name__, "batches", plan.get("batch"), plan.get("accumulate", 1), smaller, notes))
+    when("keras", next(iter(asked), ""), lambda: _keras_is_here(plan, asked, smaller, notes))
 
 
 def _asked(plan: "Dict[str, Any]") -> "Dict[str, Any]":
@@ -50,8 +52,12 @@ def _asked(plan: "Dict[str, Any]") -> "Dict[str, Any]":
     return {**asked, **plan.get("beyond", {})}
 
 
-def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", notes: "Any") -> None:
+def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", smaller: "List[str]", notes: "Any") -> None:
     import sys
+
+    from vramscope_try import install
+
+    from .lines import LONG
 
     backend = sys.modules["keras"].backend.backend()
     if backend == "torch":
@@ -64,28 +70,12 @@ def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", notes: "Any"
     if backend != "tensorflow":
         return
     installs = {
-        "amp": lambda: _install("policy", "amp", "mixed_" + _long(plan["amp"]), notes),
-        "precision": lambda: _install("policy", "precision", _long(asked["precision"]), notes),
-        "optimizer": lambda: _install("optimizers", plan["optimizer"], plan.get("implementation"), notes),
-        "accumulate": lambda: _install("accumulation", plan["accumulate"], _smaller_batches, notes),
-        "checkpoint": lambda: _install("remat", plan["checkpoint"], notes),
+        "amp": lambda: install(__name__, "policy", "amp", "mixed_" + LONG[plan["amp"]], notes),
+        "precision": lambda: install(__name__, "policy", "precision", LONG[asked["precision"]], notes),
+        "optimizer": lambda: install(__name__, "optimizers", plan["optimizer"], plan.get("implementation"), notes),
+        "accumulate": lambda: install(__name__, "accumulation", plan["accumulate"], smaller, notes),
+        "checkpoint": lambda: install(__name__, "remat", plan["checkpoint"], notes),
     }
-    for lever, install in installs.items():
+    for lever, react in installs.items():
         if lever in asked:
-            notes.guarded(lever, install, "this Keras has no place for it")()
-
-
-def _smaller_batches() -> "List[str]":
-    from .batches import changes
-
-    return changes
-
-
-def _long(dtype: str) -> str:
-    return {"bf16": "bfloat16", "fp16": "float16"}[dtype]
-
-
-def _install(name: str, *wishes: "Any") -> None:
-    import importlib
-
-    importlib.import_module("." + name, __name__).install(*wishes)
+            notes.guarded(lever, react, "this Keras has no place for it")()

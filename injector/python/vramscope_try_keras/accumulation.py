@@ -4,7 +4,7 @@
 The change counts as applied only if both happened, which is known when an optimizer applies gradients."""
 
 import importlib
-from typing import Any, Callable, List
+from typing import Any, List
 
 from vramscope_core import guard, patches
 from vramscope_try.notes import Notes
@@ -12,8 +12,8 @@ from vramscope_try.notes import Notes
 HOOK = "try.accumulate"
 
 
-def install(parts: int, smaller: Callable[[], List[str]], notes: Notes) -> None:
-    """smaller(): the places where batches were made smaller, so far."""
+def install(parts: int, smaller: List[str], notes: Notes) -> None:
+    """smaller: the places where batches.py has made batches smaller; it adds to them while the program runs."""
     base = importlib.import_module("keras.src.optimizers.base_optimizer").BaseOptimizer
     scaling = importlib.import_module("keras.src.optimizers.loss_scale_optimizer").LossScaleOptimizer
 
@@ -30,12 +30,11 @@ def install(parts: int, smaller: Callable[[], List[str]], notes: Notes) -> None:
     def applies(optimizer: Any, *_: Any, **__: Any) -> None:
         if isinstance(optimizer, scaling) or optimizer.gradient_accumulation_steps != parts:
             return
-        places = smaller()
-        if not places:
+        if not smaller:
             notes.refused("accumulate", "the program itself makes its batches: the optimizer accumulates, but of batches as large as before")
         else:
             notes.applied("accumulate", f"{type(optimizer).__name__}(gradient_accumulation_steps={parts})")
-            for place in places:
+            for place in smaller:
                 notes.applied("accumulate", place)
 
     notes.expected("accumulate", "no optimizer applied gradients of a Keras model")

@@ -22,12 +22,10 @@ DEFAULT = 32  # Keras' own
 _METHODS = ("batch", "padded_batch", "ragged_batch")
 
 
-changes: List[str] = []  # in words, in order
-
-
-def install(wish: Optional[Dict[str, Any]], parts: int, notes: Notes) -> None:
-    """wish: factor or size; None: only the division by `parts`, the micro-batches in a batch, which accumulation.py reports."""
-    batches = Batches(wish or {"factor": 1.0}, parts, "batch" if wish else "accumulate", notes)
+def install(wish: Optional[Dict[str, Any]], parts: int, changes: List[str], notes: Notes) -> None:
+    """wish: factor or size; None: only the division by `parts`, the micro-batches in a batch, which accumulation.py reports. changes: gets what was
+    changed, in words."""
+    batches = Batches(wish or {"factor": 1.0}, parts, changes, "batch" if wish else "accumulate", notes)
     if wish:
         notes.expected("batch", "the program itself makes its batches: nothing was given to fit() as arrays, and Dataset.batch() was not called")
     data_set = importlib.import_module("tensorflow.python.data.ops.dataset_ops").DatasetV2
@@ -37,10 +35,11 @@ def install(wish: Optional[Dict[str, Any]], parts: int, notes: Notes) -> None:
 
 
 class Batches:
-    def __init__(self, wish: Dict[str, Any], parts: int, lever: str, notes: Notes) -> None:
+    def __init__(self, wish: Dict[str, Any], parts: int, changes: List[str], lever: str, notes: Notes) -> None:
         self._factor: Optional[float] = wish.get("factor")
         self._size: Optional[int] = wish.get("size")
         self._parts = parts
+        self._changes = changes
         self.lever = lever
         self._notes = notes
 
@@ -78,8 +77,8 @@ class Batches:
             self._factor = (self._size or size) / size
         changed = max(1, int(size * self._factor / self._parts + 0.5))
         change = f"{size} -> {changed} in {where} at {place(sys._getframe())}"
-        if change not in changes:
-            changes.append(change)
+        if change not in self._changes:
+            self._changes.append(change)
         if self.lever == "batch":
             self._notes.applied("batch", change)
         return changed

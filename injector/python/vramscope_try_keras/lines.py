@@ -3,7 +3,7 @@
 
 from typing import Any, Dict, List, Optional
 
-_LONG = {"bf16": "bfloat16", "fp16": "float16"}
+LONG = {"bf16": "bfloat16", "fp16": "float16"}
 _OPTIMIZERS = {"sgd": "SGD(learning_rate)", "momentum": "SGD(learning_rate, momentum=0.9)", "adam": "Adam(learning_rate)",
                "adamw": "AdamW(learning_rate)", "adafactor": "Adafactor(learning_rate)"}
 
@@ -13,7 +13,7 @@ def lines_for(lever: str, plan: Dict[str, Any]) -> Optional[List[str]]:
     if lever == "amp":
         return _amp(plan["amp"])
     if lever == "precision":
-        return [f'keras.config.set_dtype_policy("{_LONG[plan["beyond"]["precision"]]}")  # before the model is created']
+        return [f'keras.config.set_dtype_policy("{LONG[plan["beyond"]["precision"]]}")  # before the model is created']
     if lever == "optimizer" and plan["optimizer"] in _OPTIMIZERS:
         return [f"optimizer = keras.optimizers.{_OPTIMIZERS[plan['optimizer']]}"]
     if lever == "batch":
@@ -31,7 +31,7 @@ def lines_for(lever: str, plan: Dict[str, Any]) -> Optional[List[str]]:
 
 
 def _amp(dtype: str) -> List[str]:
-    policy = f'keras.config.set_dtype_policy("mixed_{_LONG[dtype]}")  # before the model is created'
+    policy = f'keras.config.set_dtype_policy("mixed_{LONG[dtype]}")  # before the model is created'
     if dtype == "bf16":
         return [policy]
     return [policy, "optimizer = keras.optimizers.LossScaleOptimizer(optimizer)  # compile() does this for fit()",

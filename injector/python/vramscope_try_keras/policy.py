@@ -8,14 +8,13 @@ With mixed_float16, Model.compile() scales the loss. A program's own loop must d
 that scales has applied gradients."""
 
 import importlib
-import sys
+import weakref
 from typing import Any
 
 from vramscope_core import guard, patches
 from vramscope_try.notes import Notes
 
 HOOK = "try.policy"
-_SCALES = "LossScaleOptimizer"
 
 
 def install(lever: str, name: str, notes: Notes) -> None:
@@ -24,7 +23,9 @@ def install(lever: str, name: str, notes: Notes) -> None:
     policy = Policy(lever, module.DTypePolicy(name), notes)
     module.global_state = State(module.global_state, policy)
     base = importlib.import_module("keras.src.optimizers.base_optimizer").BaseOptimizer
+    scaling = importlib.import_module("keras.src.optimizers.loss_scale_optimizer").LossScaleOptimizer
     patches.wrap_method(base, "apply", guard.before(HOOK, notes.guarded(lever, policy.applies)))
+    patches.wrap_method(scaling, "apply", guard.before(HOOK, notes.guarded(lever, policy.scales)))
 
 
 class Policy:
@@ -33,6 +34,7 @@ class Policy:
         self._policy = policy
         self._notes = notes
         self._own = ""  # the program's own policy, if it sets one
+        self._scaled: weakref.WeakSet[Any] = weakref.WeakSet()  # optimizers inside one that scales
 
     def instead_of(self, stored: Any) -> Any:
         if stored is None or stored.name == "float32":
@@ -41,28 +43,19 @@ class Policy:
             self._own = stored.name
         return stored
 
+    def scales(self, optimizer: Any, *_: Any, **__: Any) -> None:
+        """A LossScaleOptimizer is about to divide gradients by the scale. Then it lets the optimizer inside it apply them."""
+        self._scaled.add(optimizer.inner_optimizer)
+
     def applies(self, optimizer: Any, *_: Any, **__: Any) -> None:
         """An optimizer is about to apply gradients, or its step is being traced."""
         if self._own:
             self._notes.refused(self._lever, f"the program sets the dtype policy itself, to {self._own}")
-        elif self._lever != "amp" or self._policy.name != "mixed_float16" or _scales(optimizer):
-            varies = ", whose peak varies from run to run" if _scales(optimizer) else ""
+        elif self._lever != "amp" or self._policy.name != "mixed_float16" or optimizer in self._scaled:
+            varies = ", whose peak varies from run to run" if optimizer in self._scaled else ""
             self._notes.applied(self._lever, f"dtype policy {self._policy.name}{varies}")
         else:
             self._notes.refused(self._lever, "the program's own loop does not scale the loss; only its layers ran under mixed_float16")
-
-
-def _scales(optimizer: Any) -> bool:
-    """True for the optimizer that scales, and for the one inside it, which it calls."""
-    if type(optimizer).__name__ == _SCALES:
-        return True
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        caller = frame.f_locals.get("self") if frame.f_code.co_filename.endswith("loss_scale_optimizer.py") else None
-        if getattr(caller, "inner_optimizer", None) is optimizer:
-            return True
-        frame = frame.f_back
-    return False
 
 
 class State:

@@ -2,8 +2,7 @@
 """Activation checkpointing of chosen layers: the mode that keras.RematScope(mode="list_of_layers") gives to layers with these names.
 
 Layers are chosen when a model is first called, because it is not complete before that. "all" means the layers that repeat and contain layers: blocks. A
-model without such layers is checkpointed layer by layer. The model itself is never wrapped: it would be
-recomputed as a whole, which saves nothing."""
+model without such layers is checkpointed layer by layer. The model itself is never wrapped: it would be recomputed as a whole, which saves nothing."""
 
 import fnmatch
 import importlib
