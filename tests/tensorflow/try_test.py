@@ -69,7 +69,8 @@ class KerasTryTest(RecordingTest):
         self.assertRegex(applied["batch"], r"64 -> 32 in the arrays at keras_models.py:\d+")
 
     def test_accumulation_over_batches_of_a_data_set(self) -> None:
-        applied = self.check("cnn", ["--accumulate", "2"], ["--batch", "64", "--steps", "4"], ["--batch", "32", "--steps", "8", "--accumulate", "2"])
+        # No convolutions: the peak of the CNN is scratch memory of cuDNN's autotuning in the first step, which hardly depends on the batch.
+        applied = self.check("transformer", ["--accumulate", "2"], ["--batch", "64", "--steps", "4"], ["--batch", "32", "--steps", "8", "--accumulate", "2"])
         self.assertRegex(applied["accumulate"], r"64 -> 32 in Dataset.batch\(\) at keras_models.py:\d+")
 
     def test_recomputed_blocks_in_a_traced_loop(self) -> None:
