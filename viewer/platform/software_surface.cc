@@ -120,10 +120,17 @@ class SoftwareSurface final : public Surface {
             color.a * texel.a / 255};
   }
 
+  // A position in the texture to 1/256 of a texel, as GPUs round it. Otherwise a glyph's pixels would depend on
+  // its place in the texture, and so on the order in which glyphs were first drawn.
+  static float Position(float share, int texels) {
+    constexpr float kSteps = 256;
+    return std::round((share * static_cast<float>(texels) - 0.5f) * kSteps) / kSteps;
+  }
+
   // Interpolates between the four texels around it.
   [[nodiscard]] Rgba Texel(float u, float v) const {
-    const float x = u * static_cast<float>(texture_->Width) - 0.5f;
-    const float y = v * static_cast<float>(texture_->Height) - 0.5f;
+    const float x = Position(u, texture_->Width);
+    const float y = Position(v, texture_->Height);
     const float x0 = std::floor(x);
     const float y0 = std::floor(y);
     const auto at = [&](float column, float row) {
@@ -137,7 +144,7 @@ class SoftwareSurface final : public Surface {
     };
     const float fx = x - x0;
     const float fy = y - y0;
-    if (fx < 1e-3f && fy < 1e-3f) return at(x0, y0);
+    if (fx == 0 && fy == 0) return at(x0, y0);
     const auto mix = [](const Rgba& a, const Rgba& b, float t) {
       return Rgba{a.r + (b.r - a.r) * t, a.g + (b.g - a.g) * t, a.b + (b.b - a.b) * t, a.a + (b.a - a.a) * t};
     };
