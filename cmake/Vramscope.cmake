@@ -23,6 +23,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   # GCC 12 gives these warnings falsely for std::string's operators (GCC bugs 105329, 105651).
   target_compile_options(vramscope_options INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  # With a time in the precompiled headers, ccache would find nothing that was compiled with those of another clone.
+  target_compile_options(vramscope_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
 if(VRAMSCOPE_SANITIZE)
   target_compile_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_link_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE})
