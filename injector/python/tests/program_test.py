@@ -382,6 +382,26 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual((done.exit_code, done.stderr, done.failures()), (0, "", {}))
         self.assertEqual(done.stdout.splitlines(), ["[True, True, True]"] * 6, "while a step is noted, and after")
 
+    def test_a_layer_with_a_forward_of_its_own_keeps_no_names_alive(self) -> None:
+        """A quantized layer does not run its noted body. In a checkpoint that is recomputed, the names around it must die with the recomputation."""
+        program = f"""
+            import sys, weakref, torch
+            sys.path.insert(0, {harness.SHIM!r})
+            from vramscope_program.decode import Decoder
+            from vramscope_program.interpreter import Interpreter
+            class Names(dict):
+                pass
+            document = {{"places": [], "functions": [], "device_type": "cpu", "body": [["M", "layer", ["%0"], ["%1"], []]]}}
+            run = Interpreter(document, Decoder("cpu", torch.device("cpu"), None, None), lambda path: lambda x, noted_call: x + 1, [], None)
+            run.names = Names({{"%0": torch.ones(2)}})
+            alive = weakref.ref(run.names)
+            run.step()
+            print(run.names["%1"].tolist())
+            run.names = None
+            print(alive())
+        """
+        self.assertEqual(run_warm(program), Ended(0, "[2.0, 2.0]\nNone\n", ""))
+
     def test_nothing_is_noted_where_it_is_off(self) -> None:
         done = harness.run(MODELS + textwrap.dedent(PROGRAMS["plain"]), environment={"VRAMSCOPE_PROGRAM_TO": self.path("off"), "VRAMSCOPE_PROGRAM": "off"})
         self.assertEqual((done.exit_code, os.path.exists(self.path("off"))), (0, False))

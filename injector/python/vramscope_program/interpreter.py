@@ -114,6 +114,8 @@ class Interpreter:
             except Exception as error:
                 told(error, path or "the model")
                 raise
+            finally:
+                self._pending = None  # a module with a forward of its own (quantized) has not taken it, and it holds the names of this body
         return act
 
     def forward(self, number: int, tensors: Tuple[Any, ...]) -> Any:
