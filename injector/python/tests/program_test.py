@@ -9,7 +9,7 @@ import tempfile
 import textwrap
 import unittest
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 import harness
 from harness import TORCH_PYTHON, needs_torch
@@ -271,12 +271,12 @@ class ProgramTest(unittest.TestCase):
 
     def run_again(self, *runs: Any) -> List[Ended]:
         """Each is a program's name, options, and environment settings."""
-        ended = []
-        for name, options, environment in runs:
-            words = [os.path.join(RUNNER, "__main__.py"), self.path(name), *options]
-            program = f"import runpy, sys\nsys.path.insert(0, {RUNNER!r})\nsys.argv = {words!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
-            ended.append(run_warm(program, changes=environment))
-        return ended
+        return [run_warm(self.again(name, options), changes=environment) for name, options, environment in runs]
+
+    def again(self, name: str, options: Iterable[str] = ()) -> str:
+        """Code that runs this program's document again."""
+        words = [os.path.join(RUNNER, "__main__.py"), self.path(name), *options]
+        return f"import runpy, sys\nsys.path.insert(0, {RUNNER!r})\nsys.argv = {words!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
 
     def test_a_step_after_the_deep_ones_is_noted_whole(self) -> None:
         for name, document in self.documents.items():
@@ -319,11 +319,24 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(refused.exit_code, 3)
         self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
 
+    def test_a_checkpoint_may_end_its_recomputation_inside_lora(self) -> None:
+        """The last tensor that a block of Net saves is the input of a LoRA matrix. PyTorch stops the recomputation there, with an exception."""
+        with tempfile.TemporaryDirectory() as notes:
+            plan = json.dumps({"checkpoint": ["all"], "lora": {"rank": 4, "modules": ["blocks"]}, "notes": notes})
+            told = f"""
+                import sys
+                sys.path.insert(0, {harness.SHIM!r})
+                from vramscope_core import guard
+                guard.tell_through(lambda where, reason: print(where, reason))
+            """
+            done = run_warm(textwrap.dedent(told) + self.again("plain", ["--quantize", "nf4:blocks"]), changes={"VRAMSCOPE_TRY": plan})
+        self.assertEqual(done, Ended(0, "", ""))
+
     def test_checkpoints_of_a_model_with_its_own_switch_make_its_embeddings_require_gradients(self) -> None:
         found = {name: self.documents[name]["checkpoint_leaves"] for name in ("switched", "switched_alone", "switched_otherwise", "plain")}
         self.assertEqual(found, {"switched": ["table"], "switched_alone": [], "switched_otherwise": None, "plain": []})
         watch = """
-            import runpy, sys, torch
+            import torch
             torch.nn.modules.module.register_module_forward_hook(
                 lambda module, _, result: print(module.num_embeddings, result.requires_grad) if type(module) is torch.nn.Embedding else None)
         """
@@ -331,9 +344,7 @@ class ProgramTest(unittest.TestCase):
         for name in ("switched", "plain", "switched_otherwise"):
             with tempfile.TemporaryDirectory() as notes:
                 plan = json.dumps({"checkpoint": ["all"], "freeze": ["table", "places"], "notes": notes})
-                words = [os.path.join(RUNNER, "__main__.py"), self.path(name)]
-                program = textwrap.dedent(watch) + f"sys.path.insert(0, {RUNNER!r})\nsys.argv = {words!r}\nrunpy.run_path(sys.argv[0], run_name='__main__')"
-                done = run_warm(program, changes={"VRAMSCOPE_TRY": plan})
+                done = run_warm(textwrap.dedent(watch) + self.again(name), changes={"VRAMSCOPE_TRY": plan})
             made[name], refused = set(done.stdout.splitlines()), done.stderr
         self.assertEqual([made["switched"], made["plain"]], [{"32 True", "64 False"}, {"32 False", "64 False"}])
         self.assertIn("not applied: checkpoint: it is not known what the model's own switch for checkpoints changes besides", refused)

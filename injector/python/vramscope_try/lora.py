@@ -7,6 +7,8 @@ layer keeps its place and its class, so code that reads its weight finds it."""
 import sys
 from typing import Any, Dict, List, Tuple
 
+from vramscope_core import guard
+
 from . import blocks, complete, forwards
 from .notes import Notes
 
@@ -65,6 +67,7 @@ def _add(torch: Any, layer: Any, rank: int) -> None:
     forwards.replace(layer, _MARK, _forward)
 
 
-def _forward(layer: Any, _call: Any, original: Any, args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
+def _forward(layer: Any, call: Any, original: Any, args: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
     x = args[0] if args else named["input" if "input" in named else next(iter(named))]
-    return original(*args, **named) + layer.lora_up(layer.lora_down(x))
+    # A checkpoint ends its recomputation with an exception, as soon as the last tensor is saved: it may be one of these two.
+    return original(*args, **named) + guard.of_program(call, lambda: layer.lora_up(layer.lora_down(x)))
