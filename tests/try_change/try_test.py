@@ -133,6 +133,7 @@ REFUSALS = {
                                                                "has no package bitsandbytes, which has AdamW8bit"),
     "nothing to freeze": Refusal("bare", [], {"freeze": ["layers.*"]}, "no parameter of Model that is trained is in layers.*; its modules are trunk, head"),
     "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "nothing of Model would be trained"),
+    "a star is one name": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["*.wide"]}}, "Model has no linear layer with a weight of its own in *.wide"),
     "no layer for LoRA": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["layers"]}}, "Model has no linear layer with a weight of its own in layers"),
     "a loss that is no cross-entropy": Refusal("bare", ["--shape", "looks"], {"cross_entropy": "chunked:2"}, "is used in square at bare.py:"),
     "a loss in parts beside autocast": Refusal("bare", ["--amp", "bf16"], {"cross_entropy": "chunked:2"}, "its author's to say"),

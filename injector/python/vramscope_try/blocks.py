@@ -39,7 +39,13 @@ def name_of(root: Any) -> str:
 def belongs(path: str, wishes: Sequence[str]) -> bool:
     """True if the path of this module or parameter, or of a module around it, matches."""
     parts = path.split(".")
-    return any(fnmatch.fnmatchcase(".".join(parts[: count + 1]), wish) for count in range(len(parts)) for wish in wishes)
+    return any(_matches(parts[: count + 1], wish) for count in range(len(parts)) for wish in wishes)
+
+
+def _matches(parts: Sequence[str], wish: str) -> bool:
+    """* stands for one name, as in PathMatches() of profiler/whatif, or for a part of one."""
+    wanted = wish.split(".")
+    return len(wanted) == len(parts) and all(map(fnmatch.fnmatchcase, parts, wanted))
 
 
 def named_parameters(root: Any) -> List[Tuple[str, Any]]:
@@ -81,7 +87,7 @@ def _matching(module: Any, path: str, above: Sequence[str], wishes: Sequence[str
     for key, child in _children(module):
         below = _join(path, key)
         full = [below, *(f"{prefix}.{below}" for prefix in above)]
-        if below and any(fnmatch.fnmatchcase(name, wish) for name in full for wish in wishes):
+        if below and any(_matches(name.split("."), wish) for name in full for wish in wishes):
             yield below, child
         else:
             yield from _matching(child, below, above, wishes)
