@@ -175,7 +175,7 @@ Result<const WhatifAnswerer::Variant*> WhatifAnswerer::Get(const Changes& change
 }
 
 Result<WhatifAnswerer::Variant> WhatifAnswerer::Load(trace::Bytes bytes) const {
-  auto step = VRAMSCOPE_TRY(ReadVariantStep(std::move(bytes)));
+  auto step = VRAMSCOPE_TRY(ReadVariantStep(std::move(bytes), recorded_.run.source->programs()));
   return Variant{std::move(step), false};
 }
 

@@ -7,13 +7,14 @@ namespace vramscope::experiment {
 namespace {
 
 constexpr size_t kMostMissing = 100;
+constexpr size_t kMostCheckpointed = 100'000;
 
 // Keeps the head and skips the body, so that memory does not grow with the text.
 bool KeepHead(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed, bool* has_body) {
   if (depth != 1 || event != nlohmann::json::parse_event_t::key) return depth <= 2;
   const bool is_body = parsed == "body";
   *has_body |= is_body;
-  for (const char* key : {"version", "torch", "python", "missing", "step", "batch"})
+  for (const char* key : {"version", "torch", "python", "missing", "step", "batch", "checkpointed"})
     if (parsed == key) return true;
   return false;
 }
@@ -26,6 +27,16 @@ std::string TextAt(const nlohmann::json& document, const char* key) {
 uint64_t NumberAt(const nlohmann::json& document, const char* key) {
   const auto found = document.find(key);
   return found != document.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+}
+
+// The texts of an array, at most so many.
+std::vector<std::string> TextsAt(const nlohmann::json& document, const char* key, size_t most) {
+  std::vector<std::string> texts;
+  const auto found = document.find(key);
+  if (found == document.end() || !found->is_array()) return texts;
+  for (const auto& text : *found)
+    if (text.is_string() && texts.size() < most) texts.push_back(text.get<std::string>());
+  return texts;
 }
 
 }  // namespace
@@ -44,11 +55,8 @@ std::optional<ProgramHead> ReadProgramHead(std::string_view text) {
   head.batch = NumberAt(document, "batch");
   head.torch = TextAt(document, "torch");
   head.python = TextAt(document, "python");
-  if (const auto missing = document.find("missing"); missing != document.end() && missing->is_array()) {
-    for (const auto& sentence : *missing)
-      if (sentence.is_string() && head.missing.size() < kMostMissing)
-        head.missing.push_back(sentence.get<std::string>());
-  }
+  head.missing = TextsAt(document, "missing", kMostMissing);
+  head.checkpointed = TextsAt(document, "checkpointed", kMostCheckpointed);
   return head;
 }
 
@@ -62,6 +70,17 @@ std::optional<NotedProgram> ProgramOf(const trace::Programs& programs) {
     if (runs) return found;
   }
   return found;
+}
+
+Result<whatif::Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
+  Result<whatif::Step> step = whatif::ReadStep(analysis, device);
+  if (!step.ok()) return step;
+  const trace::Programs& programs = analysis.run().source->programs();
+  const auto program = programs.find(analysis.run().devices[device].process);
+  if (program == programs.end()) return step;
+  if (std::optional<ProgramHead> head = ReadProgramHead(program->second.text))
+    step->own_switch = std::move(head->checkpointed);
+  return step;
 }
 
 }  // namespace vramscope::experiment

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/whatif/step/step.h"
 #include "trace_format/reader.h"
 
 namespace vramscope::experiment {
@@ -21,6 +22,7 @@ struct ProgramHead {
   uint64_t step = 0;                 // the step that was recorded
   uint64_t batch = 0;                // samples in the batch of that step; 0 = unknown
   bool has_body = false;             // true: there is a program to run
+  std::vector<std::string> checkpointed;  // modules that the model's own switch checkpoints; may be empty
 };
 
 // Returns nothing if the text is not such JSON. The text is untrusted.
@@ -35,5 +37,8 @@ struct NotedProgram {
 // The program of the first process that has one with a body. Otherwise that of the first process that states
 // why it has none; nothing if no process has one. Holds views into `programs`.
 [[nodiscard]] std::optional<NotedProgram> ProgramOf(const trace::Programs& programs);
+
+// whatif::ReadStep, with what the program of the device's process says about the model.
+[[nodiscard]] Result<whatif::Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device);
 
 }  // namespace vramscope::experiment

@@ -7,7 +7,7 @@ namespace vramscope::experiment {
 namespace {
 
 constexpr char kWhole[] = R"({"version": 1, "torch": "2.15.0", "python": "3.12.4", "missing": ["a", 3, "b"],
-  "step": 6, "batch": 8, "body": [["c", 0, {"version": 9, "step": 7}]]})";
+  "step": 6, "batch": 8, "checkpointed": ["layers.0", 1, "layers.1"], "body": [["c", 0, {"version": 9, "step": 7}]]})";
 
 TEST(ProgramHeadTest, ReadsTheHeadAndNotTheBody) {
   const auto head = ReadProgramHead(kWhole);
@@ -18,6 +18,7 @@ TEST(ProgramHeadTest, ReadsTheHeadAndNotTheBody) {
   EXPECT_EQ(head->torch, "2.15.0");
   EXPECT_EQ(head->python, "3.12.4");
   EXPECT_EQ(head->missing, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(head->checkpointed, (std::vector<std::string>{"layers.0", "layers.1"}));
   EXPECT_TRUE(head->has_body);
 }
 

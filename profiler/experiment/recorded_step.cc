@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "profiler/experiment/program_head.h"
 #include "profiler/experiment/unanswered.h"
 #include "profiler/model/framework.h"
 #include "profiler/report/device_choice.h"
@@ -49,7 +50,7 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[device].process);
   recorded->analysis.emplace(recorded->run);
   recorded->step =
-      VRAMSCOPE_TRY(CannotJudge(PrefixError(path, whatif::ReadStep(*recorded->analysis, device))));
+      VRAMSCOPE_TRY(CannotJudge(PrefixError(path, ReadStep(*recorded->analysis, device))));
   recorded->baseline = VRAMSCOPE_TRY(
       CannotJudge(PrefixError(path, whatif::MakeBaseline(recorded->step, *recorded->analysis))));
   return recorded;

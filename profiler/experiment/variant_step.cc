@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "profiler/experiment/program_head.h"
 #include "profiler/timeline/curve.h"
 
 namespace vramscope::experiment {
@@ -24,7 +25,7 @@ model::DeviceIndex LargestGpu(const model::Run& run, whatif::Replayed* counters)
 
 }  // namespace
 
-Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes) {
+Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes, const trace::Programs& recorded) {
   auto variant = std::make_unique<VariantStep>();
   variant->bytes = std::move(bytes);
   auto reader = VRAMSCOPE_TRY(trace::TraceReader::OpenBytes(variant->bytes, "the re-run"));
@@ -38,6 +39,8 @@ Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes) {
     return Error{"operators were not recorded. " + missing->second};
   variant->analysis.emplace(variant->run);
   variant->step = VRAMSCOPE_TRY(whatif::ReadStep(*variant->analysis, variant->device));
+  if (std::optional<NotedProgram> program = ProgramOf(recorded))
+    variant->step.own_switch = std::move(program->head.checkpointed);
   variant->baseline = VRAMSCOPE_TRY(whatif::MakeBaseline(variant->step, *variant->analysis));
   return variant;
 }

@@ -89,6 +89,7 @@ PROGRAMS = {
         assert net.config["cache"] and not net.checkpointed and not net.table._forward_hooks, "the program's own model was switched"
     """ for name, what in (("switched", "self.table.register_forward_hook(lambda module, args, result: result.requires_grad_(True))"),
                            ("switched_alone", "pass"),
+                           ("switched_in_part", "self.blocks[1].checkpoints_itself = True"),
                            ("switched_otherwise", "self.table.register_forward_hook(lambda module, args, result: result * 2)"))},
     "autocast": """
         net = Net()
@@ -348,6 +349,15 @@ class ProgramTest(unittest.TestCase):
             made[name], refused = set(done.stdout.splitlines()), done.stderr
         self.assertEqual([made["switched"], made["plain"]], [{"32 True", "64 False"}, {"32 False", "64 False"}])
         self.assertIn("not applied: checkpoint: it is not known what the model's own switch for checkpoints changes besides", refused)
+
+    def test_checkpoint_all_means_what_the_model_s_own_switch_checkpoints(self) -> None:
+        self.assertEqual({name: self.documents[name]["checkpointed"] for name in ("switched_in_part", "switched", "plain")},
+                         {"switched_in_part": ["blocks.1"], "switched": [], "plain": []})
+        with tempfile.TemporaryDirectory() as notes:
+            plan = json.dumps({"checkpoint": ["all"], "notes": notes})
+            self.assertEqual(self.run_again(("switched_in_part", [], {"VRAMSCOPE_TRY": plan})), [Ended(0, "", "")])
+            facts = [fact["text"] for name in os.listdir(notes) for fact in json.loads(Path(notes, name).read_text())]
+        self.assertIn("blocks.1 of Switched", facts)
 
     def test_a_scaler_that_is_switched_off_is_switched_on_for_float16(self) -> None:
         noted = [each[1] for each in instructions(self.documents["scaler_switched_off"]["body"]) if each[0] == "g"]

@@ -118,6 +118,8 @@ def _train(document: Dict[str, Any], options: Any, device: Any) -> None:
     leaves = document.get("checkpoint_leaves", ())
     for path in leaves or ():
         module_at(path).vramscope_checkpoint_leaf = True
+    for path in document.get("checkpointed", ()):
+        module_at(path).vramscope_checkpointed = True
     if leaves is None:
         for root in roots:
             root.vramscope_checkpoint_unknown = True

@@ -73,7 +73,7 @@ class Checkpointing:
             for each in module.modules():
                 if getattr(each, "vramscope_checkpoint_leaf", False):  # of a recorded program, whose model has a switch of its own
                     forwards.replace(each, _LEAF, lambda _, call, forward, args, named: forward(*args, **named).requires_grad_(True))
-        taken = [path for path, block in blocks.chosen(module, list(self._wishes)) if self._checkpoint(path, block)]
+        taken = [path for path, block in self._chosen(module) if self._checkpoint(path, block)]
         if taken:
             listed = taken[0] if len(taken) == 1 else f"{taken[0]} to {taken[-1]}, {len(taken)} modules"
             self._notes.applied("checkpoint", f"{listed} of {blocks.name_of(module)}")
@@ -81,6 +81,13 @@ class Checkpointing:
         there = [path for path, _ in blocks.chosen(module, ["all"])]
         which = f"the blocks {there[0]} to {there[-1]}" if there else "no blocks that repeat"
         self._notes.unmatched("checkpoint", f"{blocks.name_of(module)} has no module {', '.join(self._wishes)}; it has {which}")
+
+    def _chosen(self, module: Any) -> List[Tuple[str, Any]]:
+        if self._wishes == ["all"]:
+            switched = [(path, each) for path, each in blocks.named_modules(module) if getattr(each, "vramscope_checkpointed", False)]
+            if switched:  # of a recorded program, by the model's own switch
+                return switched
+        return blocks.chosen(module, self._wishes)
 
     def _checkpoint(self, path: str, module: Any) -> bool:
         if isinstance(module, self._torch.jit.ScriptModule):

@@ -212,6 +212,10 @@ TEST(WhatifTest, PatternsWithCommasAreAllMeantAndEachMustFitSomething) {
   EXPECT_EQ(ChooseSegments(step, "blocks.1.act,blocks.*").value(), ChooseSegments(step, "blocks.*").value());
   EXPECT_THAT(ChooseSegments(step, "blocks.0,encoder.*").error().sentence, testing::HasSubstr("encoder.*"));
   EXPECT_FALSE(ChooseSegments(step, ",").ok());
+
+  Step switched = step;
+  switched.own_switch = {"blocks.1", "not.called"};
+  EXPECT_EQ(ChooseSegments(switched, "all").value(), ChooseSegments(step, "blocks.1").value());
 }
 
 TEST(WhatifTest, TheTreeOfModulesHasNamesBetweenAndWhatAutogradKeepsOfEach) {

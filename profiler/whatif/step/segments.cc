@@ -56,6 +56,11 @@ std::vector<CallIndex> Outermost(const Step& step, const Wanted& wanted) {
   return Outermost(step, All(step, wanted));
 }
 
+std::vector<CallIndex> ByOwnSwitch(const Step& step) {
+  const std::set<std::string_view> paths(step.own_switch.begin(), step.own_switch.end());
+  return Outermost(step, [&](CallIndex i) { return paths.contains(step.Text(step.modules[i].name)); });
+}
+
 std::vector<CallIndex> BlocksOf(const Step& step) {
   std::map<std::string_view, uint32_t> numbered;  // by parent path: its numbered children
   std::vector<bool> composed(step.modules.size(), false);
@@ -222,6 +227,10 @@ Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::strin
     return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
   constexpr std::string_view kEvery = "every:";
   if (value == "all" || value.substr(0, kEvery.size()) == kEvery) {
+    if (value == "all") {
+      std::vector<CallIndex> switched = ByOwnSwitch(step);
+      if (!switched.empty()) return switched;
+    }
     std::vector<CallIndex> blocks = BlocksOf(step);
     if (blocks.empty())
       return Error{

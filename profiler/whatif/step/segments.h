@@ -11,7 +11,7 @@
 
 namespace vramscope::whatif {
 
-// Calls in order, none inside another. "all": the blocks of the model. Blocks are the outermost modules that
+// Calls in order, none inside another. "all": what the model's own switch checkpoints, or its blocks. Blocks are the outermost modules that
 // have a number as their name, have siblings with numbers, and consist of other modules. "every:K": the first
 // of every K blocks. Otherwise: patterns for paths, separated by commas; * stands for one name. Fails with a
 // sentence if any of the patterns matches nothing.

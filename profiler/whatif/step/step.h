@@ -187,6 +187,7 @@ class Step {
   std::string optimizer_class;          // "AdamW"; several classes are separated by commas
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
+  std::vector<std::string> own_switch;  // modules that the model's own switch checkpoints; empty = not known
 
   // Host time between two moments of the recorded step.
   [[nodiscard]] double HostNs(Position from, Position to) const {

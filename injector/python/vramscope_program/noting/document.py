@@ -30,7 +30,7 @@ def text_of(torch: Any, step: Step, number: int, device: Any, optimizers: List[A
         "device": device.index or 0, "device_type": device.type, "optimizers": [each["class"].rpartition(".")[2].rpartition(":")[2] for each in described],
         "batch": next((entry["shape"][0] for entry in step.inputs if entry["used"] and entry["shape"]), 0),
         "inputs": step.inputs, "optimizer_details": described, **step.trees.described(), "state": state, "carried": step.carried,
-        "values_read": step.values_read, "checkpoint_leaves": step.trees.checkpoint_leaves(),
+        "values_read": step.values_read, **step.trees.switched(),
         "places": step.places, "functions": list(functions), "body": body,
     }
     return json.dumps(document, separators=(",", ":"), allow_nan=False)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the modules whose results require gradients once a model's own switch for checkpoints, gradient_checkpointing_enable(), is used.
+"""Finds out what a model's own switch for checkpoints, gradient_checkpointing_enable(), does: which modules it checkpoints, and whose results require
+gradients then.
 
-Some models do this with their embeddings, so that gradients reach the blocks if the embeddings are frozen. Which ones do depends on the class, its
-release and the adapters in the model. So we call the switch itself, on a copy of the modules, and look at the hooks that it adds:
+Some models let the results of their embeddings require gradients, so that gradients reach the blocks if the embeddings are frozen. Some checkpoint only
+a part of their blocks. This depends on the class, its release and the adapters in the model. So we call the switch itself, on a copy of the modules,
+and look at the hooks that it adds and the attributes that it sets:
 
     model ── block ── weight         the program's modules are not changed
       copy ── copy ──────┘           a copy has its own hooks, submodules and configuration, and the same tensors
@@ -10,25 +12,32 @@ release and the adapters in the model. So we call the switch itself, on a copy o
 
 import copy
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+
+
+class Switched(NamedTuple):
+    leaves: List[Any]  # modules whose results require gradients
+    checkpointed: List[Any]  # empty: not told by attributes
 
 
 class NotKnown(Exception):
     pass
 
 
-def leaves(torch: Any, root: Any) -> Optional[List[Any]]:
-    """These modules of `root`, or None if the switch cannot be called or does something else."""
+def switched(torch: Any, root: Any) -> Optional[Switched]:
+    """None if the switch cannot be called or does something else. Empty lists if `root` has no switch."""
     model = next((each for each in root.modules() if getattr(each, "supports_gradient_checkpointing", False)), None)
     if model is None:
-        return []
+        return Switched([], [])
     try:
         copies: Dict[int, Any] = {}
         switch = _copy(torch, model, copies).gradient_checkpointing_enable
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             switch(gradient_checkpointing_kwargs={"use_reentrant": False})
-        return [module for module in model.modules() if _requires_gradients(torch, module, copies[id(module)])]
+        leaves = [module for module in model.modules() if _requires_gradients(torch, module, copies[id(module)])]
+        told = {id(module) for module in model.modules() if _told(torch, module, copies[id(module)])}
+        return Switched(leaves, list(_checkpointed(torch, model, told - {id(model)}, False)))
     except Exception:
         return None
 
@@ -48,6 +57,30 @@ def _copy(torch: Any, module: Any, copies: Dict[int, Any]) -> Any:
         if child is not None:
             made._modules[key] = _copy(torch, child, copies)
     return made
+
+
+def _told(torch: Any, module: Any, switched: Any) -> bool:
+    """True if the switch has set an attribute of this module."""
+    before, copied = vars(module), {*vars(torch.nn.Module()), "config"}
+    return any(key not in copied and (key not in before or value is not before[key]) for key, value in vars(switched).items())
+
+
+def _checkpointed(torch: Any, module: Any, told: Set[int], is_entry: bool) -> Iterator[Any]:
+    """The outermost modules that are told to checkpoint themselves. A module around a list of blocks may be told to checkpoint these instead."""
+    if id(module) in told and (is_entry or not any(id(each) in told for each in module.modules() if each is not module)):
+        yield from ([] if is_entry else list(_entries(torch, module))) or [module]
+        return
+    for child in module.children():
+        yield from _checkpointed(torch, child, told, isinstance(module, torch.nn.ModuleList))
+
+
+def _entries(torch: Any, module: Any) -> Iterator[Any]:
+    """What the outermost lists in `module` contain."""
+    for child in module.children():
+        if isinstance(module, torch.nn.ModuleList):
+            yield child
+        else:
+            yield from _entries(torch, child)
 
 
 def _requires_gradients(torch: Any, module: Any, switched: Any) -> bool:

@@ -113,16 +113,18 @@ class Trees:
             roots.append(modules)
         return {"kinds": kinds, "roots": roots}
 
-    def checkpoint_leaves(self) -> Optional[List[str]]:
-        """Modules whose results require gradients under the models' own switch for checkpoints (switch.py); None if this is not known."""
-        found: Dict[str, None] = {}
+    def switched(self) -> Dict[str, Any]:
+        """What the models' own switch for checkpoints does (switch.py). Leaves are None if this is not known."""
+        leaves: Dict[Any, None] = {}
+        checkpointed: Dict[Any, None] = {}
         for number in self._used:
             root = self._roots[number]()
-            modules = switch.leaves(self._torch, root) if root is not None else []
-            if modules is None:
-                return None
-            found.update((path, None) for path in map(self.path_of, modules) if path is not None)
-        return list(found)
+            found = switch.switched(self._torch, root) if root is not None else switch.Switched([], [])
+            if found is None:
+                return {"checkpoint_leaves": None, "checkpointed": []}
+            leaves.update(dict.fromkeys(map(self.path_of, found.leaves)))
+            checkpointed.update(dict.fromkeys(map(self.path_of, found.checkpointed)))
+        return {"checkpoint_leaves": [path for path in leaves if path is not None], "checkpointed": [path for path in checkpointed if path is not None]}
 
     def _kind(self, module: Any, root: int, path: str, shared: Dict[str, str]) -> Dict[str, Any]:
         cls = type(module)
