@@ -52,6 +52,7 @@ void AddPeaks(const RankSummary& later, RankSummary& rank) {
 
 void AddPart(RankSummary later, RankSummary& rank) {
   AddPeaks(later, rank);
+  rank.last_file = later.last_file.empty() ? later.file : std::move(later.last_file);
   rank.last_bytes = later.last_bytes;
   rank.last_reserved_bytes = later.last_reserved_bytes;
   rank.last_used_bytes = later.last_used_bytes;

@@ -69,6 +69,7 @@ TEST(PartsTest, ThePartOfThePeakIsTheFileThatExplainsIt) {
   ranks[2].file = "run.vms";
   JoinParts(ranks);
   EXPECT_EQ(ranks[0].file, "run.part2.vms");
+  EXPECT_EQ(ranks[0].last_file, "run.vms") << "the one that is written to while the rank runs";
 }
 
 TEST(PartsTest, ASummaryKeepsTheNumberOfThePart) {

@@ -39,7 +39,8 @@ enum class Ending : uint8_t { kUnknown, kFinished, kOutOfMemory, kKilled, kFaile
 [[nodiscard]] std::optional<Ending> EndingFromKey(std::string_view key);
 
 struct RankSummary {
-  std::string file;           // the source file
+  std::string file;           // the source file; of several parts, the one with the peak
+  std::string last_file;      // the last part; "" = there is one file
   bool is_snapshot = false;   // from a PyTorch snapshot: no process, usually no steps
   bool from_summary = false;  // from a summary file: the trace was not read
 

@@ -76,7 +76,9 @@ uint64_t SinceEpochNs() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-uint64_t AgeNs(const std::string& path) {
+// Since something was written to the rank's file, or to the last one if it has several.
+uint64_t AgeNs(const fleet::RankSummary& rank) {
+  const std::string& path = rank.last_file.empty() ? rank.file : rank.last_file;
   std::error_code failed;
   const auto written = std::filesystem::last_write_time(path, failed);
   if (failed) return 0;
@@ -91,14 +93,14 @@ Result<fleet::Job> ReadTop(const std::vector<std::string>& words) {
   if (read.ranks.empty())
     return Error{read.unreadable.empty() ? "there are no ranks in these files." : read.unreadable.front()};
   for (fleet::RankSummary& rank : read.ranks)  // a trace that is still written has no end yet
-    if (rank.ending == fleet::Ending::kCutOff && AgeNs(rank.file) < kSilentNs)
+    if (rank.ending == fleet::Ending::kCutOff && AgeNs(rank) < kSilentNs)
       rank.ending = fleet::Ending::kUnknown;
   return fleet::Compare(std::move(read.ranks));
 }
 
 std::string TopPicture(const fleet::Job& job, const Terminal& terminal) {
   std::vector<uint64_t> ages;
-  for (const fleet::RankSummary& rank : job.ranks) ages.push_back(AgeNs(rank.file));
+  for (const fleet::RankSummary& rank : job.ranks) ages.push_back(AgeNs(rank));
   return TopScreen(job, ages, terminal);
 }
 
