@@ -16,12 +16,12 @@ namespace vramscope::experiment {
 
 struct ProgramHead {
   uint64_t version = 0;
-  std::string torch;                 // "2.15.0+cu132"
-  std::string python;                // "3.12.4"
-  std::vector<std::string> missing;  // what could not be recorded, one sentence each
-  uint64_t step = 0;                 // the step that was recorded
-  uint64_t batch = 0;                // samples in the batch of that step; 0 = unknown
-  bool has_body = false;             // true: there is a program to run
+  std::string torch;                      // "2.15.0+cu132"
+  std::string python;                     // "3.12.4"
+  std::vector<std::string> missing;       // what could not be recorded, one sentence each
+  uint64_t step = 0;                      // the step that was recorded
+  uint64_t batch = 0;                     // samples in the batch of that step; 0 = unknown
+  bool has_body = false;                  // true: there is a program to run
   std::vector<std::string> checkpointed;  // modules that the model's own switch checkpoints; may be empty
 };
 

@@ -49,8 +49,7 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, device, *meant);
   recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[device].process);
   recorded->analysis.emplace(recorded->run);
-  recorded->step =
-      VRAMSCOPE_TRY(CannotJudge(PrefixError(path, ReadStep(*recorded->analysis, device))));
+  recorded->step = VRAMSCOPE_TRY(CannotJudge(PrefixError(path, ReadStep(*recorded->analysis, device))));
   recorded->baseline = VRAMSCOPE_TRY(
       CannotJudge(PrefixError(path, whatif::MakeBaseline(recorded->step, *recorded->analysis))));
   return recorded;

@@ -26,6 +26,6 @@ struct VariantStep {
 // the trace that keeps the variant, for a variant has no program. Fails if the trace has no step to answer
 // from; the sentence has no file name.
 [[nodiscard]] Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes,
-                                                                    const trace::Programs& recorded);
+                                                                   const trace::Programs& recorded);
 
 }  // namespace vramscope::experiment

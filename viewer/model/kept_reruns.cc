@@ -67,7 +67,8 @@ std::string KeptReruns::KeyOf(const std::vector<whatif::Asked>& changes) const {
 Result<std::shared_ptr<const LoadedRerun>> KeptReruns::Get(const experiment::KeptVariant& kept) const {
   const std::lock_guard lock(mutex_);
   if (const auto found = loaded_.find(kept.key); found != loaded_.end()) return found->second;
-  auto step = experiment::ReadVariantStep(experiment::FindVariant(*source_, path_, kept.key), source_->programs());
+  auto step =
+      experiment::ReadVariantStep(experiment::FindVariant(*source_, path_, kept.key), source_->programs());
   if (!step.ok())
     return Error{"The re-run with " + experiment::OptionsText(kept.changes) +
                  " has no usable step: " + step.error().sentence};
