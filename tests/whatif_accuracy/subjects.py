@@ -18,7 +18,7 @@ class Facts(NamedTuple):
     freeze: Tuple[str, str]  # the blocks; and all but the head (or all but the embedding, if the head shares its weight)
     impossible: Tuple[str, ...] = ()  # parts of the names of changes for which the code has no switch
     units: str = ""  # modules that train.py shards one by one, if they are not a numbered list
-    checkpointed: str = "all"  # modules that its own switch wraps, if these are not the blocks
+    checkpointed: str = "all"  # modules that the switch of timm and the like wraps, if these are not the blocks; whatif knows what that of transformers wraps
 
 
 FROZEN: Dict[str, Facts] = {
@@ -51,23 +51,23 @@ FROZEN: Dict[str, Facts] = {
     "fcn": Facts((8, 12, 16), ("backbone", "backbone"), impossible=("checkpoint", "lora", "quantize", "attention", "tp", "sequence")),
     "gemma": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), impossible=("tp",)),
     "pp_ocrv5_server_det": Facts((4, 8, 8), ("model.backbone.encoder.stages.*", "model"), impossible=("checkpoint", "lora", "quantize", "attention", "tp", "sequence"), units=":model.backbone.encoder.stages.*,model.neck.intraclass_blocks.*"),
-    "modernvbert": Facts((4, 8, 8), ("model.text_model.layers.*", "model"), impossible=("tp",), units=":model.vision_model.encoder.layers.*,model.text_model.layers.*", checkpointed="model.vision_model.encoder.layers.*,model.text_model.layers.*"),
-    "vjepa2": Facts((8, 12, 16), ("vjepa2.encoder.layer.*", "vjepa2,pooler"), impossible=("tp", "sequence"), units=":vjepa2.encoder.layer.*,vjepa2.predictor.layer.*,pooler.self_attention_layers.*", checkpointed="vjepa2.encoder.layer.*,pooler.self_attention_layers.*,pooler.cross_attention_layer"),
+    "modernvbert": Facts((4, 8, 8), ("model.text_model.layers.*", "model"), impossible=("tp",), units=":model.vision_model.encoder.layers.*,model.text_model.layers.*"),
+    "vjepa2": Facts((8, 12, 16), ("vjepa2.encoder.layer.*", "vjepa2,pooler"), impossible=("tp", "sequence"), units=":vjepa2.encoder.layer.*,vjepa2.predictor.layer.*,pooler.self_attention_layers.*"),
     "megatron_bert": Facts((4, 8, 8), ("bert.encoder.layer.*", "bert.encoder.layer.*"), impossible=("tp", "attention")),
     "xlm": Facts((4, 8, 8), ("transformer.attentions.*,transformer.ffns.*", "transformer.attentions.*,transformer.ffns.*"), impossible=("checkpoint", "tp", "attention")),
-    "esmfold2": Facts((4, 4, 4), ("folding_trunk.layers.*,lm_encoder.layers.*,msa_encoder.layers.*", "input_embedder,language_model,lm_encoder,msa_encoder,folding_trunk,parcae"), impossible=("tp", "sequence", "attention flash", "precision"), units=":input_embedder.atom_encoder.layers.*,esmc.layers.*,folding_trunk.layers.*,lm_encoder.layers.*,parcae.output_stack.layers.*,structure_head.atom_encoder.layers.*,structure_head.atom_decoder.layers.*,structure_head.token_transformer.layers.*,confidence_head.folding_trunk.layers.*,msa_encoder.layers.*", checkpointed="input_embedder.atom_encoder.layers.*,folding_trunk.layers.*,lm_encoder.layers.*,parcae.output_stack.layers.*,msa_encoder.layers.*"),
+    "esmfold2": Facts((4, 4, 4), ("folding_trunk.layers.*,lm_encoder.layers.*,msa_encoder.layers.*", "input_embedder,language_model,lm_encoder,msa_encoder,folding_trunk,parcae"), impossible=("tp", "sequence", "attention flash", "precision"), units=":input_embedder.atom_encoder.layers.*,esmc.layers.*,folding_trunk.layers.*,lm_encoder.layers.*,parcae.output_stack.layers.*,structure_head.atom_encoder.layers.*,structure_head.atom_decoder.layers.*,structure_head.token_transformer.layers.*,confidence_head.folding_trunk.layers.*,msa_encoder.layers.*"),
     "marian": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), impossible=("tp",)),
-    "decision_transformer": Facts((32, 48, 64), ("encoder.h.*", "encoder,embed_timestep,embed_return,embed_state,embed_action,embed_ln"), impossible=("tp", "attention flash", "ddp", "zero1"), units=":encoder.h.*", checkpointed="encoder.h.*"),
+    "decision_transformer": Facts((32, 48, 64), ("encoder.h.*", "encoder,embed_timestep,embed_return,embed_state,embed_action,embed_ln"), impossible=("tp", "attention flash", "ddp", "zero1"), units=":encoder.h.*"),
     "granite_speech": Facts((4, 8, 8), ("model.encoder.layers.*,model.language_model.layers.*", "model.encoder,model.projector,model.language_model.layers,model.language_model.norm"), impossible=("checkpoint", "tp", "attention efficient", "attention flash"), units=":model.encoder.layers.*,model.projector.qformer.encoder.layer.*,model.language_model.layers.*"),
     "cohere": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), impossible=("tp",)),
     "hyperclovax": Facts((4, 8, 8), ("model.layers.*", "model"), impossible=("tp",)),
     "cohere_compass": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), impossible=("tp",)),
     "textnet": Facts((8, 12, 16), ("textnet.encoder", "textnet"), impossible=("checkpoint", "lora", "quantize", "attention", "tp", "sequence")),
-    "florence2": Facts((4, 8, 8), ("model.vision_tower.blocks.*,model.language_model.encoder.layers.*", "model.vision_tower,model.multi_modal_projector,model.language_model.encoder,model.language_model.decoder.layers.*"), impossible=("tp", "fsdp", "zero2", "attention efficient", "attention flash"), checkpointed="model.language_model.encoder.layers.*,model.language_model.decoder.layers.*"),
+    "florence2": Facts((4, 8, 8), ("model.vision_tower.blocks.*,model.language_model.encoder.layers.*", "model.vision_tower,model.multi_modal_projector,model.language_model.encoder,model.language_model.decoder.layers.*"), impossible=("tp", "fsdp", "zero2", "attention efficient", "attention flash")),
     "olmo": Facts((4, 8, 8), ("model.layers.*", "model"), impossible=("tp",)),
     "pp_doclayout_v3": Facts((4, 8, 8), ("model.encoder.aifi.*,model.decoder.layers.*", "model.backbone,model.encoder_input_proj,model.encoder,model.denoising_class_embed,model.enc_output,model.decoder_input_proj,model.decoder.layers,model.decoder.query_pos_head,model.decoder_norm"), impossible=("checkpoint", "tp", "sequence", "attention flash", "precision"), units=":model.backbone.model.encoder.stages.*,model.encoder_input_proj.*,model.encoder.aifi.*,model.encoder.lateral_convs.*,model.encoder.fpn_blocks.*,model.encoder.downsample_convs.*,model.encoder.pan_blocks.*,model.encoder.mask_feature_head.scale_heads.*,model.decoder_input_proj.*,model.decoder.layers.*"),
-    "canine": Facts((4, 8, 8), ("canine.encoder.layer.*", "canine"), impossible=("tp", "attention"), units=":canine.initial_char_encoder.layer.*,canine.encoder.layer.*,canine.final_char_encoder.layer.*", checkpointed="canine.initial_char_encoder.layer.*,canine.encoder.layer.*,canine.final_char_encoder.layer.*"),
-    "dpt": Facts((8, 12, 16), ("dpt.encoder.layer.*", "dpt,neck"), impossible=("tp", "sequence"), checkpointed="dpt.encoder.layer.*"),
+    "canine": Facts((4, 8, 8), ("canine.encoder.layer.*", "canine"), impossible=("tp", "attention"), units=":canine.initial_char_encoder.layer.*,canine.encoder.layer.*,canine.final_char_encoder.layer.*"),
+    "dpt": Facts((8, 12, 16), ("dpt.encoder.layer.*", "dpt,neck"), impossible=("tp", "sequence")),
     "gemma3": Facts((4, 8, 8), ("model.layers.*", "model.layers.*"), impossible=("tp",)),
     "dinov2_with_registers": Facts((8, 12, 16), ("dinov2_with_registers.encoder.layer.*", "dinov2_with_registers"), impossible=("tp", "sequence")),
     "helium": Facts((4, 8, 8), ("model.layers.*", "model"), impossible=("tp",)),
@@ -76,7 +76,7 @@ FROZEN: Dict[str, Facts] = {
     "mpt": Facts((4, 8, 8), ("transformer.blocks.*", "transformer.blocks.*"), impossible=("tp", "attention")),
     "layoutlmv3": Facts((4, 8, 8), ("layoutlmv3.encoder.layer.*", "layoutlmv3"), impossible=("checkpoint", "tp", "attention")),
     "rf_detr": Facts((8, 12, 16), ("model.decoder.layers.*", "model"), impossible=("checkpoint", "tp", "sequence"), units=":model.backbone.backbone.encoder.layer.*,model.backbone.projector.projector_layer.bottlenecks.*,model.decoder.layers.*,model.enc_out_bbox_embed.*"),
-    "audioflamingo3": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), impossible=("tp", "attention flash"), units=":model.audio_tower.layers.*,model.language_model.layers.*", checkpointed="model.audio_tower.layers.*,model.language_model.layers.*"),
+    "audioflamingo3": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), impossible=("tp", "attention flash"), units=":model.audio_tower.layers.*,model.language_model.layers.*"),
     "funnel": Facts((4, 8, 8), ("funnel.encoder.blocks.*.*,funnel.decoder.layers.*", "funnel.encoder,funnel.decoder"), impossible=("checkpoint", "tp", "attention"), units=":funnel.encoder.blocks.*,funnel.decoder.layers.*"),
     "vit_pytorch_simple": Facts((8, 12, 16), ("transformer.layers.*", "to_patch_embedding,transformer"), impossible=("checkpoint", "tp", "sequence", "attention"), units=":transformer.layers.*.*"),
     "vit_pytorch_pit": Facts((8, 8, 8), ("layers.*.layers.*", "to_patch_embedding,pos_embedding,cls_token,layers"), impossible=("checkpoint", "tp", "sequence", "attention"), units=":layers.*"),
@@ -86,7 +86,7 @@ FROZEN: Dict[str, Facts] = {
     "levit": Facts((8, 12, 16), ("levit.encoder", "levit"), impossible=("checkpoint", "tp", "sequence", "attention")),
     "openai": Facts((4, 8, 8), ("transformer.h.*", "transformer.h.*"), impossible=("checkpoint", "tp", "attention")),
     "vit_pytorch_vit_with_keel_post_ln": Facts((8, 12, 12), ("transformer.layers.*", "to_patch_embedding,cls_token,pos_embedding,transformer"), impossible=("checkpoint", "tp", "sequence", "attention"), units=":transformer.layers.*"),
-    "aria": Facts((4, 4, 4), ("model.language_model.layers.*", "model"), impossible=("tp",), units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*", checkpointed="model.vision_tower.encoder.layers.*,model.language_model.layers.*"),
+    "aria": Facts((4, 4, 4), ("model.language_model.layers.*", "model"), impossible=("tp",), units=":model.vision_tower.encoder.layers.*,model.language_model.layers.*"),
     "x_transformers_vi_transformer": Facts((8, 12, 8), ("attn_layers.layers.*", "pos_embedding,patch_to_embedding,attn_layers"), impossible=("checkpoint", "tp", "sequence", "attention"), units=":patch_to_embedding.*,attn_layers.layers.*.0.*,attn_layers.layers.*.1"),
 }
 UNSEEN: Dict[str, Facts] = {
@@ -96,7 +96,7 @@ UNSEEN: Dict[str, Facts] = {
     "smp_upernet": Facts((8, 8, 8), ("encoder.model.stages_0,encoder.model.stages_1,encoder.model.stages_2,encoder.model.stages_3", "encoder,decoder"), impossible=("checkpoint", "lora", "quantize", "attention", "tp", "sequence"), units=":encoder.model.stages_0.blocks.*,encoder.model.stages_1.blocks.*,encoder.model.stages_2.blocks.*,encoder.model.stages_3.blocks.*,decoder.psp.blocks.*,decoder.fpn_lateral_blocks.*,decoder.fpn_conv_blocks.*,segmentation_head.*"),
     "timm_efficientvit_mit": Facts((8, 12, 16), ("stages.*", "stem,stages"), impossible=("lora", "quantize", "attention", "tp", "sequence"), units=":stem.*,stages.*", checkpointed="stages.*"),
     "timm_lowformer": Facts((8, 12, 16), ("stages.*", "stem,stages"), impossible=("tp", "sequence", "lora", "quantize", "attention efficient", "attention flash"), units=":stem.*,stages.*", checkpointed="stages.*"),
-    "fast_vlm": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), impossible=("tp",), units=":model.vision_tower.timm_model.stem.*,model.vision_tower.timm_model.stages.*,model.language_model.layers.*", checkpointed="model.language_model.layers.*"),
+    "fast_vlm": Facts((4, 8, 8), ("model.language_model.layers.*", "model"), impossible=("tp",), units=":model.vision_tower.timm_model.stem.*,model.vision_tower.timm_model.stages.*,model.language_model.layers.*"),
     "deeplabv3": Facts((8, 12, 16), ("backbone", "backbone"), impossible=("checkpoint", "lora", "quantize", "attention", "tp", "sequence"), units=":backbone.*.block.*,classifier.*"),
     "whisper": Facts((4, 8, 8), ("model.encoder", "model.encoder,model.decoder.layers.*"), impossible=("tp", "sequence")),
     "mobilenet_v1": Facts((8, 12, 16), ("mobilenet_v1.layer", "mobilenet_v1"), impossible=("checkpoint", "lora", "quantize", "attention", "tp", "sequence")),
