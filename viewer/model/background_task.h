@@ -6,7 +6,7 @@
 //
 // Why not std::future alone: a future is ready only after its function has returned, and so after `wake`. The
 // frame that `wake` asks for could then find no answer, and no other frame would follow. Here Take() has the
-// answer as soon as `wake` is called.
+// answer as soon as `wake` is called: also in the page, where `wake` may draw that frame before it returns.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class BackgroundTask {
   BackgroundTask& operator=(BackgroundTask&& other) noexcept {
     Drop();
     state_ = std::move(other.state_);
-    answer_ = std::move(other.answer_);
+    done_ = std::move(other.done_);
     return *this;
   }
   ~BackgroundTask() { Drop(); }
@@ -40,12 +40,12 @@ class BackgroundTask {
   void Start(const std::function<void()>& wake, Work work) {
     Drop();
     state_ = std::make_shared<State>();
-    answer_ = std::async(std::launch::async, [state = state_, wake, work = std::move(work)]() -> Answer {
+    done_ = std::async(std::launch::async, [state = state_, wake, work = std::move(work)] {
       const Finish finish{*state, wake};
       if constexpr (std::is_invocable_v<const Work&, const std::atomic<bool>&>) {
-        return work(state->stop);
+        state->answer.emplace(work(state->stop));
       } else {
-        return work();
+        state->answer.emplace(work());
       }
     });
   }
@@ -53,8 +53,9 @@ class BackgroundTask {
   // work has thrown.
   [[nodiscard]] std::optional<Answer> Take() {
     if (!busy() || !state_->finished) return std::nullopt;
-    Answer answer = answer_.get();
-    return cancelled() ? std::nullopt : std::optional<Answer>(std::in_place, std::move(answer));
+    done_.get();
+    std::optional<Answer> answer = std::exchange(state_->answer, std::nullopt);
+    return cancelled() ? std::nullopt : std::move(answer);
   }
   // The running task will have no answer. Does not wait: it is busy until a Take after its end.
   void Cancel() {
@@ -63,12 +64,12 @@ class BackgroundTask {
   // Cancels the task and waits for its thread. In the page, work that has not begun never runs.
   void Drop() {
     Cancel();
-    answer_ = {};  // waits: the future is std::async's
+    done_ = {};  // waits: the future is std::async's
     state_.reset();
   }
 
   // True from Start until Take has returned the answer, or a canceled task has ended.
-  [[nodiscard]] bool busy() const { return answer_.valid(); }
+  [[nodiscard]] bool busy() const { return done_.valid(); }
   // True from Cancel until the next Start or Drop.
   [[nodiscard]] bool cancelled() const { return state_ != nullptr && state_->stop; }
 
@@ -76,6 +77,7 @@ class BackgroundTask {
   struct State {
     std::atomic<bool> stop = false;
     std::atomic<bool> finished = false;
+    std::optional<Answer> answer;
   };
   // Also runs if the work throws.
   struct Finish {
@@ -88,7 +90,7 @@ class BackgroundTask {
   };
 
   std::shared_ptr<State> state_;  // of the last task
-  std::future<Answer> answer_;
+  std::future<void> done_;
 };
 
 // The answer about one subject at a time, such as a device, computed by a task when the subject changes. `Key`
