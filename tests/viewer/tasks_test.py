@@ -6,8 +6,10 @@ import json
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import threading
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -45,6 +47,10 @@ class Tasks(ViewerTest):
         self.expect_nothing_cut({"oom": ["expect view_rows > 1"], "fragmentation": []}, self.snapshot)
         events = ["key i", "wait 2", "click table.events", "wait answered"]
         self.expect_nothing_cut({"timeline": events, "owners": ["key f1"], "map": ["key ctrl+o"]}, self.trace)
+
+    def test_nothing_is_cut_in_the_narrowest_window(self) -> None:
+        views = ("summary", "timeline", "owners", "map", "address-time", "leaks", "compare")
+        self.expect_nothing_cut({view: [] for view in views}, self.trace, self.snapshot, width=320)
 
     def test_each_task_takes_the_clicks_it_should(self) -> None:
         peak = json.loads(subprocess.run([VRAMSCOPE, "report", "--json", self.trace], stdout=subprocess.PIPE, check=True).stdout)["peak"]
@@ -156,6 +162,24 @@ class Remote(ViewerTest):
         os.chmod(self.path("ssh"), 0o755)
         self.with_ssh = {**os.environ, "PATH": self.folder.name + ":" + os.environ["PATH"], "TMPDIR": self.folder.name}
 
+    def followers(self) -> List[str]:
+        """The commands that print what is appended to a file of this test, on what stands in for the other machine."""
+        commands = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if self.folder.name in command and "tail -c" in command:
+                commands.append(command)
+        return commands
+
+    def wait_for_followers(self, wanted: bool) -> None:
+        end = time.monotonic() + 30
+        while bool(self.followers()) != wanted:
+            self.assertLess(time.monotonic(), end, self.followers())
+            time.sleep(0.02)
+
     def test_a_file_of_another_machine(self) -> None:
         there = self.path("it's there.vms")
         shutil.copyfile(TRAINING, there)
@@ -179,6 +203,22 @@ class Remote(ViewerTest):
         timer.start()
         self.addCleanup(timer.join)
         self.run_script(["wait loaded", "wait events 800"], "ssh://far" + there, environment=self.with_ssh)
+        self.wait_for_followers(False)
+
+    def test_nothing_stays_there_if_the_viewer_is_killed(self) -> None:
+        there = self.path("run.vms")
+        shutil.copyfile(TRAINING, there)
+        with open(self.path("script.txt"), "w", encoding="utf-8") as file:
+            file.write("wait loaded\nwait events 1000000")
+        viewer = subprocess.Popen([VRAMSCOPE, "view", "--renderer", "software", "--script", self.path("script.txt"), "ssh://far" + there],
+                                  env={**self.with_ssh, "XDG_STATE_HOME": self.path("state")}, start_new_session=True)
+        try:
+            self.wait_for_followers(True)
+            viewer.kill()
+            viewer.wait(timeout=60)
+            self.wait_for_followers(False)
+        finally:
+            os.killpg(viewer.pid, signal.SIGKILL)  # also the part that shows the file
 
     def test_what_is_wrong_is_one_sentence(self) -> None:
         for word, expected in (("ssh://far" + self.path("absent.vms"), "could not be fetched"), ("ssh://-oProxyCommand=x/a.vms", "must be like"),

@@ -27,6 +27,7 @@ namespace {
 
 using Seconds = std::chrono::seconds;
 constexpr std::string_view kScheme = "ssh://";
+constexpr Seconds kFarewell{1};  // for the commands of other machines
 
 // Quotes `text` for the shell of the other machine.
 std::string InQuotes(const std::string& text) {
@@ -40,8 +41,22 @@ std::string PathForShell(const std::string& path) {
   return path.starts_with("/~/") ? "~/" + InQuotes(path.substr(3)) : InQuotes(path);
 }
 
-// Starts ssh with its output appended to `copy`; -1: it cannot be started. `quiet`: it asks nothing.
-pid_t StartSsh(const RemoteFile& file, const std::string& command, const std::string& copy, bool quiet) {
+// A command of the other machine that prints the rest of a file, and what is appended to it, until its input
+// ends. sshd does not end commands whose connection is gone, and `tail` would wait for the next byte forever.
+//
+// The input ends when this process does, even if it is killed. The background command that waits for that end
+// is killed in turn when `tail` ends first. `sh`: the user's own shell may be another one.
+std::string TailCommand(const RemoteFile& file, uint64_t from) {
+  return fmt::format(
+      "sh -c 'exec 3<&0; tail -c +{} -f -- \"$0\" 3<&- & tail=$!; (cat; kill $tail) <&3 >/dev/null 2>&1 & "
+      "input=$!; exec 3<&-; wait $tail; kill $input' {}",
+      from, PathForShell(file.path));
+}
+
+// Starts ssh with its output appended to `copy`; -1: it cannot be started. `input`: what it reads, and then it
+// asks nothing; -1: the terminal.
+pid_t StartSsh(const RemoteFile& file, const std::string& command, const std::string& copy, int input) {
+  const bool quiet = input >= 0;
   std::vector<std::string> words = {"ssh"};
   if (quiet) words.insert(words.end(), {"-o", "BatchMode=yes"});
   if (!file.port.empty()) words.insert(words.end(), {"-p", file.port});
@@ -54,7 +69,7 @@ pid_t StartSsh(const RemoteFile& file, const std::string& command, const std::st
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, copy.c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                    0600);
   if (quiet) {
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   }
   pid_t child = -1;
@@ -69,7 +84,7 @@ int StatusOf(int wait_status) {
 }
 
 Status Fetch(const RemoteFile& file, const std::string& copy) {
-  const pid_t child = StartSsh(file, "cat -- " + PathForShell(file.path), copy, false);
+  const pid_t child = StartSsh(file, "cat -- " + PathForShell(file.path), copy, -1);
   if (child < 0) return Error{fmt::format("ssh cannot be started: {}.", std::strerror(errno))};
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -84,24 +99,41 @@ struct Followed {
   RemoteFile file;
   std::string copy;
   pid_t child = -1;
+  int input = -1;  // the end of a pipe: the other machine's command runs while it is open
   Seconds pause{1};
   std::chrono::steady_clock::time_point next{};
 
   void Start() {
     std::error_code failed;
     const uint64_t have = std::filesystem::file_size(copy, failed);
-    child =
-        StartSsh(file, fmt::format("tail -c +{} -f -- {}", have + 1, PathForShell(file.path)), copy, true);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return Ended();
+    input = ends[1];
+    child = StartSsh(file, TailCommand(file, have + 1), copy, ends[0]);
+    close(ends[0]);
+    if (child < 0) Ended();
   }
   void Ended() {
+    EndInput();
     child = -1;
     next = std::chrono::steady_clock::now() + pause;
     pause = std::min(2 * pause, Seconds(60));
   }
-  void Stop() {
+  void EndInput() {
+    if (input >= 0) close(input);
+    input = -1;
+  }
+  // Waits until `end` for the other machine's command, which ends with its input.
+  void Stop(std::chrono::steady_clock::time_point end) {
     if (child <= 0) return;
-    kill(child, SIGTERM);
-    (void)waitpid(child, nullptr, 0);
+    while (waitpid(child, nullptr, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() >= end) {
+        kill(child, SIGTERM);
+        (void)waitpid(child, nullptr, 0);
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
   }
 };
 
@@ -187,7 +219,9 @@ Result<int> WithRemoteFiles(std::vector<std::string> words,
   if (worker == 0) _exit(work(words));
   std::signal(SIGINT, SIG_IGN);  // Ctrl-C ends the worker, and then this process
   const int status = WaitWhileFollowing(worker, followed);
-  for (Followed& each : followed) each.Stop();
+  for (Followed& each : followed) each.EndInput();
+  const auto end = std::chrono::steady_clock::now() + kFarewell;
+  for (Followed& each : followed) each.Stop(end);
   return status;
 }
 
