@@ -86,6 +86,11 @@ class KeptReruns(ViewerTest):
             "click whatif.first.amp=bf16", "wait answered", "expect whatif.asked = [\"checkpoint=all\"]",  # a second click takes it back
         ], self.trace, environment=self.environment)
 
+    def test_nothing_is_cut_in_the_narrowest_window(self) -> None:
+        plans = ["click whatif.fit.into", "text 1GiB", "key enter", "wait answered"]
+        self.expect_nothing_cut({"whatif": ["click whatif.first.amp=bf16", "click whatif.checkpoint.all", "wait answered", *plans]}, self.trace,
+                                width=320, environment=self.environment)
+
     def test_a_change_that_was_not_run_is_named_with_its_command(self) -> None:
         self.run_script([
             "click tab.whatif", "wait answered", "click whatif.rerun", "click whatif.rerun.amp=fp16", "wait answered",

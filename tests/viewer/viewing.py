@@ -111,12 +111,12 @@ class ViewerTest(unittest.TestCase):
         done = view("--script", script, *arguments, state=self.path("state"), environment=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def expect_nothing_cut(self, views: Dict[str, List[str]], *arguments: str) -> None:
+    def expect_nothing_cut(self, views: Dict[str, List[str]], *arguments: str, width: int = 390, environment: Optional[Dict[str, str]] = None) -> None:
         """In a window as narrow as a phone, each view shows its texts whole. `views`: what a script does in each view. Strips of tabs scroll."""
         for tab, lines in views.items():
             with self.subTest(tab):
                 state = self.path("narrow.json")
-                self.run_script(["click tab." + tab, "wait answered", *lines, "wait 3", "state " + state], "--size", "390x844", *arguments)
+                self.run_script(["click tab." + tab, "wait answered", *lines, "wait 3", "state " + state], "--size", f"{width}x844", *arguments, environment=environment)
                 with open(state, encoding="utf-8") as file:
                     cut = json.load(file)["cut"]
                 self.assertEqual([name for name in cut if not re.search(r"/(tabs|files)_\w+$", name)], [])

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "viewer/model/address_map.h"
 #include "viewer/model/address_time.h"
@@ -276,6 +277,9 @@ void HandleKeys(App& app);
 // Draws text at a position, in one of the fonts. Pushes no font, so it is cheap.
 void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const std::string& text,
               float wrap = 0);
+// From now on, DrawText adds to `found` the texts that reach beyond the left or right edge of what may be drawn.
+// nullptr: no longer.
+void SeekCutTexts(std::vector<std::string>* found);
 // Where a line ends in this window, for ImGui::SameLine.
 [[nodiscard]] inline float RightEdge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
 [[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);

@@ -169,6 +169,7 @@ void ShowRows(NamedTable& table, const char* heading, const std::vector<Line>& l
     table.Figure(text::FormatBytes(line.row->after));
     table.Figure(text::FormatSignedBytes(line.row->change()));
     table.Figure(line.row->change() == 0 ? "" : diff::PercentText(*line.row));
+    if (!table.shows_spare()) continue;
     table.NextFigure();
     ShowChangeBar(line.row->change(), largest);
   }
@@ -182,7 +183,7 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
                     {"After", 5.5f, 0, true},
                     {"Change", 5.5f, 0, true},
                     {"", 4.5f},
-                    {"", 3, 0.5f}},
+                    {"", 3, 0.5f, false, true}},
                    0, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size))
     return;
   std::vector<Line> lines;

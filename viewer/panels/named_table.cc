@@ -3,6 +3,8 @@
 
 #include <imgui_internal.h>
 
+#include <algorithm>
+
 namespace vramscope::viewer {
 namespace {
 
@@ -11,6 +13,13 @@ void ShowAtRight(const std::string& text) {
   if (room > 0) ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room);
   ImGui::TextUnformatted(text.c_str());
 }
+
+// Where names are above the figures, columns are only as wide as a figure or their title.
+float NarrowWidth(const NamedTable::Column& column) {
+  constexpr float kFigure = 4;  // text heights: "1,023 MiB"
+  return std::max(TextSize(look().fonts.small, column.title).x, Em(std::min(column.width, kFigure)));
+}
+float NarrowPadding() { return ImGui::GetStyle().CellPadding.x / 2; }
 
 }  // namespace
 
@@ -21,24 +30,34 @@ bool NamedTable::Begin(const char* id, const std::vector<Column>& columns, size_
   float wanted = ImGui::GetStyle().ScrollbarSize;
   for (const Column& column : columns) wanted += Em(column.width) + 2 * ImGui::GetStyle().CellPadding.x;
   above_ = wanted > ImGui::GetContentRegionAvail().x;
-  const size_t count = columns.size() - (above_ ? 1 : 0);
-  if (!ImGui::BeginTable(id, static_cast<int>(count), flags | ImGuiTableFlags_NoSavedSettings, size))
+  float least = ImGui::GetStyle().ScrollbarSize;  // of the figures, where names are above them
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (i != names) least += NarrowWidth(columns[i]) + 2 * NarrowPadding();
+  }
+  shows_spare_ = !above_ || least <= ImGui::GetContentRegionAvail().x;
+  size_t count = columns.size() - (above_ ? 1 : 0);
+  if (columns.back().spare && !shows_spare_) --count;
+  const ImVec2 padding = ImGui::GetStyle().CellPadding;
+  ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {above_ ? NarrowPadding() : padding.x, padding.y});
+  if (!ImGui::BeginTable(id, static_cast<int>(count), flags | ImGuiTableFlags_NoSavedSettings, size)) {
+    ImGui::PopStyleVar();
     return false;
+  }
   if ((flags & ImGuiTableFlags_ScrollY) != 0) ImGui::TableSetupScrollFreeze(0, above_ ? 2 : 1);
   for (size_t i = 0; i < columns.size(); ++i) {
     const Column& column = columns[i];
     const float share = i == names ? 1 : column.stretch;
-    if (above_ && i == names) continue;
+    if (above_ && (i == names || (column.spare && !shows_spare_))) continue;
     if (above_ || share != 0)
       ImGui::TableSetupColumn(column.title, ImGuiTableColumnFlags_WidthStretch,
-                              above_ ? column.width : share);
+                              above_ ? NarrowWidth(column) : share);
     else
       ImGui::TableSetupColumn(column.title, ImGuiTableColumnFlags_WidthFixed, Em(column.width));
   }
   NextName(ImGuiTableRowFlags_Headers);
   Title(columns[names]);
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (i == names) continue;
+    if (i == names || (columns[i].spare && !shows_spare_)) continue;
     NextFigure();
     Title(columns[i]);
   }
@@ -46,10 +65,12 @@ bool NamedTable::Begin(const char* id, const std::vector<Column>& columns, size_
 }
 
 void NamedTable::Title(const Column& column) {
+  if (above_) PushFont(look().fonts.small);
   if (column.right)
     ShowAtRight(column.title);
   else
     ImGui::TextUnformatted(column.title);
+  if (above_) ImGui::PopFont();
 }
 
 void NamedTable::Figure(const std::string& text) {
@@ -109,6 +130,7 @@ std::string NamedTable::Fit(const std::string& name) const {
 void NamedTable::End() {
   EndName();
   ImGui::EndTable();
+  ImGui::PopStyleVar();
 }
 
 }  // namespace vramscope::viewer

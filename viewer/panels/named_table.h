@@ -22,6 +22,7 @@ class NamedTable {
     float width;         // in text heights; the least width of the names, whose column takes what is left
     float stretch = 0;   // the share of that which this column takes
     bool right = false;  // the title is at the right
+    bool spare = false;  // left out where it does not fit; only the last column
   };
 
   // Begins the table with its line of titles, and returns false if it is not visible. `names`: which of the
@@ -32,6 +33,8 @@ class NamedTable {
   void NextName(ImGuiTableRowFlags flags = ImGuiTableRowFlags_None);
   // Goes to the next figure of the row.
   void NextFigure();
+  // False if the table has no room for its spare column.
+  [[nodiscard]] bool shows_spare() const { return shows_spare_; }
   // Shows the next figure, at the right of its column.
   void Figure(const std::string& text);
   void End();
@@ -48,7 +51,8 @@ class NamedTable {
   void EndName();
 
   int names_ = 0;
-  bool above_ = false;    // names are above the figures
+  bool above_ = false;  // names are above the figures
+  bool shows_spare_ = true;
   bool in_name_ = false;  // the cursor is on such a line
   int figure_ = 0;        // the next one's column
   bool striped_ = false;

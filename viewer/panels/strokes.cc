@@ -9,9 +9,29 @@
 #include "viewer/panels/app.h"
 
 namespace vramscope::viewer {
+namespace {
+
+std::vector<std::string>* cut_texts = nullptr;  // only while a script looks at a frame
+
+void NoteIfCut(const ImDrawList& list, const Font& font, ImVec2 at, const std::string& text, float wrap) {
+  constexpr float kTolerance = 1;  // pixels
+  const ImGuiWindow& window = *ImGui::GetCurrentWindowRead();
+  if (window.ScrollMax.x > kTolerance) return;  // scrolls sideways
+  const ImVec2 size = font.face->CalcTextSizeA(font.size, 1e9f, wrap, text.data(), text.data() + text.size());
+  const ImVec2 min = list.GetClipRectMin();
+  const ImVec2 max = list.GetClipRectMax();
+  const bool hidden = at.y >= max.y || at.y + size.y <= min.y;  // by scrolling down
+  if (hidden || (at.x >= min.x - kTolerance && at.x + size.x <= max.x + kTolerance)) return;
+  cut_texts->push_back(std::string(window.Name) + ", text " + text);
+}
+
+}  // namespace
+
+void SeekCutTexts(std::vector<std::string>* found) { cut_texts = found; }
 
 void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const std::string& text,
               float wrap) {
+  if (cut_texts != nullptr) NoteIfCut(list, font, at, text, wrap);
   list.AddText(font.face, font.size, at, color, text.data(), text.data() + text.size(), wrap);
 }
 

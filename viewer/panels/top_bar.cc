@@ -74,8 +74,8 @@ void ShowFiles(App& app) {
   if (closed < session.files().size()) app.CloseFile(closed);
 }
 
-// The files, and a button for another one. Where they do not fit, the wheel scrolls them.
-void ShowFileTabs(App& app, float room) {
+// The width of the files' tabs and of the button after them.
+float FileTabsWidth(const App& app) {
   const ImGuiStyle& style = ImGui::GetStyle();
   float wanted = ImGui::GetFrameHeight() + style.ItemSpacing.x;
   for (const auto& file : app.session.files()) {
@@ -83,7 +83,12 @@ void ShowFileTabs(App& app, float room) {
     wanted += TextSize(look().fonts.text, name).x + 2 * style.FramePadding.x + ImGui::GetFrameHeight() +
               style.ItemSpacing.x + (file->live() ? Em(3.2f) : 0);
   }
-  const float width = std::min(wanted, std::max(room, Em(7)));
+  return wanted;
+}
+
+// The files, and a button for another one. Where they do not fit, the wheel scrolls them.
+void ShowFileTabs(App& app, float room) {
+  const float width = std::min(FileTabsWidth(app), std::max(room, Em(7)));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
   ImGui::BeginChild("files", {width, ImGui::GetFrameHeight()}, ImGuiChildFlags_None,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -179,9 +184,12 @@ void ShowTopBar(App& app) {
   ImGui::SameLine();
   const float buttons = Em(9.4f) + 2 * (ImGui::GetFrameHeight() + Em(0.1f));
   const float room = ImGui::GetContentRegionAvail().x - buttons;
-  const bool narrow = room < Em(24);  // the summary of the file goes below
-  ShowFileTabs(app, narrow ? room : room * 0.6f);
-  ImGui::SameLine();
+  const bool narrow = room < Em(24);                          // the summary of the file goes below
+  const bool own_line = narrow && FileTabsWidth(app) > room;  // and so do the files
+  if (!own_line) {
+    ShowFileTabs(app, narrow ? room : room * 0.6f);
+    ImGui::SameLine();
+  }
   if (!narrow) ShowWhatIsOpen(app, buttons);
   ImGui::SameLine(RightEdge() - buttons);
   ShowPartSwitch(app, "fold.details", true, app.layout.details, "With or without the details (I)");
@@ -194,6 +202,7 @@ void ShowTopBar(App& app) {
   ImGui::SameLine();
   if (ImGui::Button("Help", {Em(4.2f), 0})) app.show_help = !app.show_help;
   app.NameLastItem("help");
+  if (own_line) ShowFileTabs(app, ImGui::GetContentRegionAvail().x);
   if (narrow) ShowWhatIsOpen(app, 0);
   ShowBanner(session);
 }

@@ -269,7 +269,9 @@ void ShowSettings(App& app, const WhatIfSubject& subject) {
   LeverName("Allocator", "alloc-conf");
   char text[kMostText];
   *fmt::format_to_n(text, sizeof text - 1, "{}", settings).out = '\0';
-  if (ImGui::InputTextWithHint("##settings", "PYTORCH_CUDA_ALLOC_CONF", text, sizeof text)) set(text);
+  const float hint_room = ImGui::GetContentRegionAvail().x - 2 * ImGui::GetStyle().FramePadding.x;
+  const std::string hint = FitText(look().fonts.text, "PYTORCH_CUDA_ALLOC_CONF", hint_room);
+  if (ImGui::InputTextWithHint("##settings", hint.c_str(), text, sizeof text)) set(text);
   app.NameLastItem("whatif.settings");
   if (ImGui::IsItemHovered() && !ImGui::IsItemActive())
     ImGui::SetTooltip("PYTORCH_CUDA_ALLOC_CONF; %s",

@@ -30,8 +30,11 @@ ImU32 ChangeColor(uint64_t before, uint64_t after) {
 // "Peak reserved   41.2 GiB  →  28.7 GiB   -30.2 %   28.1 to 29.4 GiB in 99 of 100 runs"; in a narrow view on
 // two or three lines.
 void ShowFigure(const char* name, uint64_t before, uint64_t after, uint64_t least, uint64_t most, bool band) {
-  const bool one_line = ImGui::GetContentRegionAvail().x > Em(kFigures);
-  const float left = ImGui::GetCursorPosX() - (one_line ? 0 : Em(6));
+  const float room = ImGui::GetContentRegionAvail().x;
+  const bool one_line = room > Em(kFigures);
+  // Below the name, the figures begin at the left: at an indent, if there is room for it.
+  const float left =
+      ImGui::GetCursorPosX() - (one_line ? 0 : std::clamp(Em(kFigures) - room, Em(6), Em(7.2f)));
   ImGui::TextUnformatted(name);
   if (!one_line) ImGui::Dummy({0, ImGui::GetTextLineHeight()});
   const auto mono = [&](float column, const std::string& text, ImU32 color) {
@@ -147,8 +150,8 @@ void DrawStepPhases(ImDrawList& list, const StepPlot& plot, const UseOverStep& u
     const ImVec2 min = {plot.X(begin), y};
     const ImVec2 max = {plot.X(end), y + Em(1.15f)};
     list.AddRectFilled(min, max, ColorOf(phase));
-    const std::string name =
-        FitText(look().fonts.small, timeline::PhaseName(phase), max.x - min.x - Em(0.4f));
+    const std::string name = timeline::PhaseName(phase);
+    if (TextSize(look().fonts.small, name).x > max.x - min.x - Em(0.4f)) return;
     DrawText(list, look().fonts.small, {min.x + Em(0.3f), y + Em(0.12f)}, InkOn(ColorOf(phase)), name);
   };
   for (const whatif::Window& part : use.forward) band(part.begin, part.end, timeline::Phase::kForward);

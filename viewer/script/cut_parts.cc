@@ -5,6 +5,8 @@
 #include <imgui.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
+
 namespace vramscope::viewer {
 namespace {
 
@@ -25,7 +27,10 @@ std::vector<std::string> CutParts() {
     if (table == nullptr || table->LastFrameActive < context.FrameCount) continue;
     for (int column = 0; column < table->ColumnsCount; ++column) {
       const ImGuiTableColumn& one = table->Columns[column];
-      if (one.IsEnabled && one.ContentMaxXUnfrozen > one.WorkMaxX + kTolerance)
+      const bool content =
+          std::max(one.ContentMaxXUnfrozen, one.ContentMaxXFrozen) > one.WorkMaxX + kTolerance;
+      const bool title = one.ContentMaxXHeadersUsed > one.MaxX + kTolerance;  // which may use the padding
+      if (one.IsEnabled && (content || title))
         names.push_back(fmt::format("{}, column {}", table->OuterWindow->Name, column));
     }
   }

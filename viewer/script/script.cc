@@ -201,16 +201,22 @@ class Runner {
     viewer_.Frame();
     return {};
   }
-  Status WriteState(const Line& line) {
+  std::string StateAfterFrame() {
+    std::vector<std::string> cut_texts;
+    SeekCutTexts(&cut_texts);
     viewer_.Frame();
-    return WriteSmallFile(line.rest, StateJson(app_) + "\n") ? Status()
-                                                             : Error{line.rest + ": cannot be written."};
+    SeekCutTexts(nullptr);
+    return StateJson(app_, cut_texts);
+  }
+
+  Status WriteState(const Line& line) {
+    return WriteSmallFile(line.rest, StateAfterFrame() + "\n") ? Status()
+                                                               : Error{line.rest + ": cannot be written."};
   }
 
   Status Expect(const Line& line) {
     if (line.words.size() < 3) return Error{"expect needs a name, a sign and a value."};
-    viewer_.Frame();
-    Json json = Json::parse(StateJson(app_));
+    Json json = Json::parse(StateAfterFrame());
     std::istringstream path(line.words[1]);
     std::string part;
     while (std::getline(path, part, '.')) {
@@ -243,7 +249,7 @@ class Runner {
 
 }  // namespace
 
-std::string StateJson(const App& app) {
+std::string StateJson(const App& app, const std::vector<std::string>& cut_texts) {
   Json json = Json::parse(app.session.ToJson());
   json["dark"] = app.layout.dark;
   json["text_size"] = app.layout.text_size;
@@ -309,6 +315,7 @@ std::string StateJson(const App& app) {
         {{"settings", outcome.settings}, {"peak_reserved_bytes", outcome.peak_reserved}});
   }
   json["cut"] = CutParts();
+  for (const std::string& text : cut_texts) json["cut"].push_back(text);
   json["vertices"] = ImGui::GetIO().MetricsRenderVertices;
   return json.dump(2);
 }

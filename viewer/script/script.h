@@ -32,7 +32,8 @@ namespace vramscope::viewer {
 // Runs to the end or to the first command that fails; the error names file, line and why.
 [[nodiscard]] Status RunScript(const std::string& path, Headless& viewer);
 
-// The state that `expect` looks at: the session, and what panels show.
-[[nodiscard]] std::string StateJson(const App& app);
+// The state that `expect` looks at: the session, and what panels show. `cut_texts`: of the last frame, from
+// SeekCutTexts().
+[[nodiscard]] std::string StateJson(const App& app, const std::vector<std::string>& cut_texts);
 
 }  // namespace vramscope::viewer
