@@ -5,6 +5,7 @@
         browser.open("http://127.0.0.1:8764/")
         browser.evaluate("document.title")
 """
+import base64
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Dict, Optional, Type
 
@@ -97,3 +99,22 @@ class Firefox:
         """The value of a JavaScript expression, which may be a promise."""
         text = f"const done = arguments[arguments.length - 1]; Promise.resolve({script}).then(done, (why) => done('failed: ' + why));"
         return self.call("WebDriver:ExecuteAsyncScript", {"script": text, "args": [], "newSandbox": False, "sandbox": None})
+
+    def _act(self, device: Dict[str, Any], *actions: Dict[str, Any]) -> None:
+        self.call("WebDriver:PerformActions", {"actions": [{**device, "actions": actions}]})
+        self.settle()
+
+    def click(self, x: int, y: int) -> None:
+        move = {"type": "pointerMove", "x": x, "y": y, "duration": 0, "origin": "viewport"}
+        self._act({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}},
+                  move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+
+    def key(self, key: str) -> None:
+        self._act({"type": "key", "id": "keyboard"}, {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key})
+
+    def settle(self) -> None:
+        """Returns when the requested changes are drawn."""
+        self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+
+    def screenshot(self, picture: Path) -> None:
+        picture.write_bytes(base64.b64decode(self.call("WebDriver:TakeScreenshot", {"full": False, "hash": False})))

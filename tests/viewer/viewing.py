@@ -116,7 +116,8 @@ class ViewerTest(unittest.TestCase):
         for tab, lines in views.items():
             with self.subTest(tab):
                 state = self.path("narrow.json")
-                self.run_script(["click tab." + tab, "wait answered", *lines, "wait 3", "state " + state], "--size", f"{width}x844", *arguments, environment=environment)
+                self.run_script(["click tab." + tab, "wait answered", *lines, "wait 3", "state " + state], "--size", f"{width}x844",
+                                *arguments, environment=environment)
                 with open(state, encoding="utf-8") as file:
                     cut = json.load(file)["cut"]
                 self.assertEqual([name for name in cut if not re.search(r"/(tabs|files)_\w+$", name)], [])

@@ -130,9 +130,7 @@ class Web(unittest.TestCase):
     def test_firefox_has_the_same_states(self) -> None:
         script, files = self.every_view()
         with Served(*files) as served, Firefox(1280, 800) as browser:
-            browser.open(served.link + "?script")
-            if not browser.evaluate("Boolean(new OffscreenCanvas(1, 1).getContext('webgl2'))"):
-                self.skipTest("Firefox has no WebGL 2 without a display on this machine")
+            self.skip_without_webgl(browser, served.link)
             web = self.in_browser(browser, served.link, script, files, (1280, 800), 1)
         self.compare(web, self.native(script, files, "1280x800", "1"))
 
@@ -162,15 +160,32 @@ class Web(unittest.TestCase):
                 browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=scale, mobile=False)
                 browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
                 browser.open(served.link)
-                self.wait_for(browser, f"document.title.startsWith('{os.path.basename(TRAINING)}') && location.hash.includes('@')")
-                for act in (lambda: browser.key(","), lambda: browser.key("1"), lambda: browser.click(400, 300)):
-                    before = browser.evaluate("location.hash")
-                    act()
-                    self.wait_for(browser, f"location.hash !== '{before}'")
+                self.expect_acts_to_move(browser)
                 self.assertEqual(browser.complaints, [])
                 if PICTURES:
                     time.sleep(2)
                     browser.screenshot(Path(PICTURES) / f"served-{'dark' if dark else 'light'}-{scale}.png", whole=False)
+
+    def test_mouse_and_keys_work_in_firefox(self) -> None:
+        with Served(TRAINING) as served, Firefox(1280, 800) as browser:
+            self.skip_without_webgl(browser, served.link)
+            browser.open(served.link)
+            self.expect_acts_to_move(browser)
+            if PICTURES:
+                browser.screenshot(Path(PICTURES) / "firefox.png")
+
+    def expect_acts_to_move(self, browser: Union[Browser, Firefox]) -> None:
+        """A key for the next event, a key for another view and a click on the timeline lead to other places."""
+        self.wait_for(browser, f"document.title.startsWith('{os.path.basename(TRAINING)}') && location.hash.includes('@')")
+        for act in (lambda: browser.key(","), lambda: browser.key("1"), lambda: browser.click(400, 300)):
+            before = browser.evaluate("location.hash")
+            act()
+            self.wait_for(browser, f"location.hash !== '{before}'")
+
+    def skip_without_webgl(self, browser: Firefox, link: str) -> None:
+        browser.open(link + "?script")
+        if not browser.evaluate("Boolean(new OffscreenCanvas(1, 1).getContext('webgl2'))"):
+            self.skipTest("Firefox has no WebGL 2 without a display on this machine")
 
     def test_a_broken_address_does_not_keep_a_file_from_opening(self) -> None:
         name = os.path.basename(TRAINING)
@@ -197,12 +212,13 @@ class Web(unittest.TestCase):
             self.wait_for(browser, "!location.hash.includes('view:summary')")
             self.assertEqual(browser.complaints, [])
 
-    def wait_for(self, browser: Browser, condition: str) -> None:
+    def wait_for(self, browser: Union[Browser, Firefox], condition: str) -> None:
         end = time.monotonic() + PATIENCE_S
         while not browser.evaluate(condition):
             if time.monotonic() > end:
+                complaints = browser.complaints if isinstance(browser, Browser) else ""
                 self.fail(f"{condition} did not become true; the page says: {browser.evaluate('document.body.innerText')}; "
-                          f"title {browser.evaluate('document.title')}; {browser.complaints}")
+                          f"title {browser.evaluate('document.title')}; {complaints}")
             time.sleep(0.05)
 
 
