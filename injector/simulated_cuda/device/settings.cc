@@ -155,6 +155,8 @@ const Settings& TheSettings() {
     const char* const nccl = std::getenv("VRAMSCOPE_SIMULATED_NCCL");
     read.nccl_measured = BytesOr(nccl, UINT64_MAX) != UINT64_MAX;
     read.nccl = BytesOr(nccl, 0);
+    const char* const late = std::getenv("VRAMSCOPE_SIMULATED_LATE");
+    read.late = late != nullptr && std::strcmp(late, "1") == 0;
     const char* const kernels = std::getenv("VRAMSCOPE_SIMULATED_KERNELS");
     read.count_kernels = kernels == nullptr || std::strcmp(kernels, "0") != 0;
     ChooseVisible(std::getenv("CUDA_VISIBLE_DEVICES"), read);

@@ -12,6 +12,7 @@
 //   VRAMSCOPE_SIMULATED_COPY_LIMIT=1MiB    larger copies into device memory are skipped, so that a
 //                                          checkpoint of 140 GB needs no host memory
 //   VRAMSCOPE_SIMULATED_LAG=1              how many launches the host is ahead of the device (streams.h)
+//   VRAMSCOPE_SIMULATED_LATE=1             work is done when all threads of the program wait (pollers.h)
 //   VRAMSCOPE_SIMULATED_LEDGER=FILE        where the ledger is written when a process ends (ledger.h); "%p"
 //                                          becomes the process id
 //   VRAMSCOPE_SIMULATED_JOURNAL=FILE       every change of one process's ledger, as it happens (journal.h)
@@ -49,6 +50,7 @@ struct Settings {
   uint64_t module;      // bytes
   uint64_t copy_limit;  // bytes
   uint64_t lag;         // launches
+  bool late;            // lag counts for nothing
   const char* ledger;   // nullptr = not written
   const char* journal;  // the same
   const char* shared;   // nullptr = this process is alone

@@ -13,7 +13,7 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
-thread_local bool launches = false;  // this thread has launched something
+thread_local bool launches = false;  // this thread has launched something, or recorded an event
 
 uint64_t HostNanoseconds() {
   timespec now;
@@ -58,7 +58,7 @@ Stream* Streams::Find(void* handle, int device) {
   return stream.get();
 }
 
-int Streams::Issue(Stream* stream, NodeType type) {
+int Streams::Issue(Stream* stream, NodeType type, bool downloads) {
   launches = true;
   const Lock lock(mutex_);
   if (stream->capture != nullptr) {
@@ -68,14 +68,22 @@ int Streams::Issue(Stream* stream, NodeType type) {
   }
   ++now_;
   stream->end = std::max(stream->end, now_);
+  stream->downloads = downloads;
   return kSuccess;
 }
 
 void Streams::WaitFor(uint64_t time) {
-  if (time != 0) now_ = std::max(now_, time + lag_);
+  if (time == 0) return;
+  waited_for_ = std::max(waited_for_, time);
+  now_ = std::max(now_, time + (late_ ? 0 : lag_));
 }
 
-int Streams::Answer(uint64_t time) {
+int Streams::Answer(uint64_t time, bool downloads) {
+  if (late_ && !launches && time != 0) {
+    if (!pollers_.IsDone({downloads, time}, now_ + recorded_)) return kNotReady;
+    WaitFor(time);
+    return kSuccess;
+  }
   if (IsPast(time)) return kSuccess;
   if (now_ != asked_at_) asked_times_ = polled_times_ = 0;
   asked_at_ = now_;
@@ -94,7 +102,7 @@ int Streams::CannotWait(const Stream& stream) const {
 int Streams::Query(Stream* stream) {
   const Lock lock(mutex_);
   if (const int error = CannotWait(*stream)) return error;
-  return Answer(stream->end);
+  return Answer(stream->end, stream->downloads);
 }
 
 int Streams::Synchronize(Stream* stream) {
@@ -111,10 +119,13 @@ void Streams::SynchronizeAll() {
 }
 
 int Streams::Record(Event* event, Stream* stream) {
+  if (late_) launches = true;
   const Lock lock(mutex_);
+  ++recorded_;
   event->capture = stream->capture;
   event->frontier = stream->frontier;
   event->time = stream->end;
+  event->downloads = stream->downloads;
   event->host_ns = HostNanoseconds();
   return kSuccess;
 }
@@ -123,7 +134,7 @@ int Streams::QueryEvent(Event* event) {
   const Lock lock(mutex_);
   if (event->capture != nullptr && event->capture->status == CaptureStatus::kActive)
     return kCaptureUnsupported;
-  return Answer(event->time);
+  return Answer(event->time, event->downloads);
 }
 
 int Streams::SynchronizeEvent(Event* event) {
@@ -203,7 +214,7 @@ int Streams::SetFrontier(Stream* stream, const Frontier& nodes, bool add) {
 }
 
 Streams& TheStreams() {
-  static Streams* const streams = new Streams(TheSettings().lag);
+  static Streams* const streams = new Streams(TheSettings().lag, TheSettings().late);
   return *streams;
 }
 

@@ -16,6 +16,9 @@
 // after kPatience queries the wait ends. A thread that has never launched anything only waits (TensorFlow has
 // one, which sleeps between queries): for such a thread, kPatienceOfPollers queries end the wait.
 //
+// late: work is done when a thread waits for it (synchronize), or when a thread that only asks finds all
+// others at rest (pollers.h). For TensorFlow, whose peak depends on when a copy is done.
+//
 //   lag 1: launch 5 on stream A, record E ─► E passes at 6: query = not ready; launch 6 ─► query = ready
 #pragma once
 
@@ -26,6 +29,7 @@
 #include <vector>
 
 #include "injector/simulated_cuda/device/graph.h"
+#include "injector/simulated_cuda/device/pollers.h"
 
 namespace vramscope::simulated {
 
@@ -35,6 +39,7 @@ struct Stream {
   int priority = 0;
   uint64_t id = 0;
   uint64_t end = 0;                  // when all its work is done
+  bool downloads = false;            // its last work is a copy to the host
   std::shared_ptr<Capture> capture;  // null = not capturing
   Frontier frontier;
   bool began_capture = false;
@@ -43,6 +48,7 @@ struct Stream {
 struct Event {
   unsigned flags = 0;
   uint64_t time = 0;  // of the work before it; 0 = never recorded
+  bool downloads = false;
   uint64_t host_ns = 0;
   std::shared_ptr<Capture> capture;  // recorded in a capture: can only be waited for there
   Frontier frontier;
@@ -57,15 +63,16 @@ inline constexpr uint64_t kPatienceOfPollers = 1'000;
 // default stream.
 class Streams {
  public:
-  explicit Streams(uint64_t lag) : lag_(lag) {}
+  explicit Streams(uint64_t lag, bool late = false) : lag_(lag), late_(late) {}
 
   Stream* Create(int device, unsigned flags, int priority);
   int Destroy(Stream* stream);
   // The stream of a handle; each device has its own default streams.
   Stream* Find(void* handle, int device);
 
-  // Puts work on the stream: one step of the clock, or a node of the capture.
-  int Issue(Stream* stream, NodeType type);
+  // Puts work on the stream: one step of the clock, or a node of the capture. `downloads`: it is a copy to the
+  // host.
+  int Issue(Stream* stream, NodeType type, bool downloads = false);
   int Query(Stream* stream);
   int Synchronize(Stream* stream);
   void SynchronizeAll();
@@ -90,13 +97,19 @@ class Streams {
   int SetFrontier(Stream* stream, const Frontier& nodes, bool add);
 
  private:
-  [[nodiscard]] bool IsPast(uint64_t time) const { return time == 0 || now_ >= time + lag_; }
-  int Answer(uint64_t time);
+  [[nodiscard]] bool IsPast(uint64_t time) const {
+    return time == 0 || (late_ ? time <= waited_for_ : now_ >= time + lag_);
+  }
+  int Answer(uint64_t time, bool downloads);
   void WaitFor(uint64_t time);
   int CannotWait(const Stream& stream) const;
 
   std::mutex mutex_;
   uint64_t lag_;
+  bool late_;
+  Pollers pollers_;          // if late
+  uint64_t waited_for_ = 0;  // the latest time that a thread has waited for
+  uint64_t recorded_ = 0;    // events
   uint64_t now_ = 0;
   uint64_t next_id_ = 1;
   uint64_t asked_at_ = 0;  // the clock at the last queries answered with kNotReady, and how many there were

@@ -52,19 +52,20 @@ namespace {
 
 // Work on a stream; while the stream captures, it is only noted.
 template <typename Act>
-int OnStream(void* handle, NodeType type, Act act) {
+int OnStream(void* handle, NodeType type, bool downloads, Act act) {
   Stream* const stream = StreamOf(handle);
   const bool capturing = TheStreams().CaptureOf(stream).status != CaptureStatus::kNone;
-  if (const int error = TheStreams().Issue(stream, type)) return error;
+  if (const int error = TheStreams().Issue(stream, type, downloads)) return error;
   return capturing ? static_cast<int>(kSuccess) : act();
 }
 
 int CopyOn(void* stream, uint64_t to, uint64_t from, uint64_t bytes) {
-  return OnStream(stream, NodeType::kCopy, [&] { return Copy(to, from, bytes); });
+  const bool downloads = DeviceOf(to) < 0 && DeviceOf(from) >= 0;
+  return OnStream(stream, NodeType::kCopy, downloads, [&] { return Copy(to, from, bytes); });
 }
 
 int FillOn(void* stream, uint64_t to, uint32_t value, unsigned width, uint64_t count) {
-  return OnStream(stream, NodeType::kSet, [&] { return Fill(to, value, width, count); });
+  return OnStream(stream, NodeType::kSet, false, [&] { return Fill(to, value, width, count); });
 }
 
 uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
@@ -154,7 +155,7 @@ SIMULATED_EXPORT int cuMemcpyPeerAsync(DevicePointer to, void*, DevicePointer fr
 }
 
 SIMULATED_EXPORT int cuMemcpy2DAsync_v2(const Copy2d* copy, void* stream) {
-  return OnStream(stream, NodeType::kCopy, [&] { return CopyRows(*copy); });
+  return OnStream(stream, NodeType::kCopy, false, [&] { return CopyRows(*copy); });
 }
 SIMULATED_EXPORT int cuMemcpy2D_v2(const Copy2d* copy) { SYNCHRONOUS(cuMemcpy2DAsync_v2(copy, nullptr)); }
 

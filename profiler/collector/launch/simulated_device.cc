@@ -196,6 +196,7 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
   if (device.capacity_bytes != 0)
     environment["VRAMSCOPE_SIMULATED_CAPACITY"] = std::to_string(device.capacity_bytes);
   if (framework.compiles_with_xla) environment["XLA_FLAGS"] = XlaFlags();
+  if (framework.name == "TensorFlow") environment["VRAMSCOPE_SIMULATED_LATE"] = "1";
   if (!framework.cudnn.empty()) environment["VRAMSCOPE_SIMULATED_CUDNN"] = framework.cudnn;
   if (!device.ledger.empty()) environment["VRAMSCOPE_SIMULATED_LEDGER"] = device.ledger;
   return environment;
