@@ -77,6 +77,24 @@ class Workspaces(DeviceTest):
         self.assertEqual(done.code, 0, done.stderr.decode())
         self.assertEqual(json.loads(output.read_text(encoding="utf-8")), [[736_000_000, 17_730_560], [864_000_000, 13_169_920]])
 
+    def test_descriptors_of_recurrent_networks_can_be_read_back(self) -> None:
+        """TensorFlow reads both descriptors before each LSTM and GRU."""
+        program = ("import ctypes, json, sys\ncudnn = ctypes.CDLL('libcudnn.so.9')\n"
+                   "rnn, data = ctypes.c_void_p(), ctypes.c_void_p()\n"
+                   "cudnn.cudnnCreateRNNDescriptor(ctypes.byref(rnn)), cudnn.cudnnCreateRNNDataDescriptor(ctypes.byref(data))\n"
+                   "cudnn.cudnnSetRNNDescriptor_v8(rnn, 0, 2, 1, 1, 0, 2, 0, 1, 123, 320, 160, 4, None, 3)\n"
+                   "cudnn.cudnnSetRNNDataDescriptor(data, 2, 1, 250, 3, 123, (ctypes.c_int * 3)(250, 7, 1), None)\n"
+                   "settings, shape, lengths = (ctypes.c_int * 12)(), (ctypes.c_int * 5)(), (ctypes.c_int * 3)()\n"
+                   "place = lambda values, i: ctypes.byref(values, 4 * i)\n"
+                   "cudnn.cudnnGetRNNDescriptor_v8(rnn, *(place(settings, i) for i in range(12)), None, None)\n"
+                   "cudnn.cudnnGetRNNDataDescriptor(data, *(place(shape, i) for i in range(5)), 3, lengths, None)\n"
+                   "json.dump([list(settings), list(shape), list(lengths)], open(sys.argv[1], 'w'))")
+        output = self.folder / "rnn.json"
+        done = run(recorded_run.python(), ["-c", program, str(output)])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        read = json.loads(output.read_text(encoding="utf-8"))
+        self.assertEqual(read, [[0, 2, 1, 1, 0, 2, 0, 1, 123, 320, 160, 4], [2, 1, 250, 3, 123], [250, 7, 1]])
+
     def test_the_real_cudnn_is_near_the_model(self) -> None:
         real = os.environ.get("VRAMSCOPE_TEST_CUDNN", "")
         if not real:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuDNN's recurrent networks. PyTorch reads back the position of each matrix within the weights, so sizes and
-// addresses have to be consistent.
+// addresses have to be consistent. TensorFlow reads descriptors back.
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 #include "injector/simulated_cuda/abi.h"
 
@@ -13,6 +16,10 @@ struct Rnn {
   bool bidirectional = false;
   int type = 0;
   int input = 0, hidden = 0, projection = 0, layers = 1;
+  // Only for cudnnGetRNNDescriptor_v8:
+  int algorithm = 0, bias = 0, input_mode = 0, math_precision = 0, math_type = 0;
+  void* dropout = nullptr;
+  unsigned flags = 0;
 };
 
 constexpr int kLstm = 2, kGru = 3;
@@ -111,10 +118,43 @@ SIMULATED_EXPORT int cudnnDestroyRNNDescriptor(Rnn* rnn) {
   delete rnn;
   return 0;
 }
-SIMULATED_EXPORT int cudnnSetRNNDescriptor_v8(Rnn* rnn, int, int cell, int bias, int direction, int, int type,
-                                              int, int, int input, int hidden, int projection, int layers,
-                                              void*, unsigned) {
-  *rnn = {cell, bias != 0, direction == 1, type, input, hidden, projection, layers};
+SIMULATED_EXPORT int cudnnSetRNNDescriptor_v8(Rnn* rnn, int algorithm, int cell, int bias, int direction,
+                                              int input_mode, int type, int math_precision, int math_type,
+                                              int input, int hidden, int projection, int layers,
+                                              void* dropout, unsigned flags) {
+  *rnn = {cell,      bias != 0, direction == 1, type,           input,     hidden,  projection, layers,
+          algorithm, bias,      input_mode,     math_precision, math_type, dropout, flags};
+  return 0;
+}
+
+namespace {
+
+template <typename Value>
+void Give(Value value, Value* where) {
+  if (where != nullptr) *where = value;
+}
+
+}  // namespace
+
+// Any of the places may be null.
+SIMULATED_EXPORT int cudnnGetRNNDescriptor_v8(const Rnn* rnn, int* algorithm, int* cell, int* bias,
+                                              int* direction, int* input_mode, int* type, int* math_precision,
+                                              int* math_type, int* input, int* hidden, int* projection,
+                                              int* layers, void** dropout, unsigned* flags) {
+  Give(rnn->algorithm, algorithm);
+  Give(rnn->cell, cell);
+  Give(rnn->bias, bias);
+  Give(rnn->bidirectional ? 1 : 0, direction);
+  Give(rnn->input_mode, input_mode);
+  Give(rnn->type, type);
+  Give(rnn->math_precision, math_precision);
+  Give(rnn->math_type, math_type);
+  Give(rnn->input, input);
+  Give(rnn->hidden, hidden);
+  Give(rnn->projection, projection);
+  Give(rnn->layers, layers);
+  Give(rnn->dropout, dropout);
+  Give(rnn->flags, flags);
   return 0;
 }
 
@@ -133,10 +173,15 @@ SIMULATED_EXPORT int cudnnGetRNNWeightParams(void*, const Rnn* rnn, int layer, s
 
 namespace {
 
-// cudnnRNNDataDescriptor_t as far as the sizes need it.
+// cudnnRNNDataDescriptor_t
 struct RnnData {
-  int steps = 0, batch = 0;
+  int type = 0, layout = 0, steps = 0, batch = 0, vector = 0;
+  std::vector<int> lengths;  // of the sequences of the batch
+  double padding = 0;
 };
+
+// The padding value has the type of the data; only its bytes are copied.
+uint64_t PaddingBytes(const RnnData& data) { return std::min<uint64_t>(BytesOf(data.type), sizeof(double)); }
 
 }  // namespace
 
@@ -148,9 +193,26 @@ SIMULATED_EXPORT int cudnnDestroyRNNDataDescriptor(RnnData* data) {
   delete data;
   return 0;
 }
-SIMULATED_EXPORT int cudnnSetRNNDataDescriptor(RnnData* data, int, int, int steps, int batch, int, const int*,
-                                               void*) {
-  *data = {steps, batch};
+SIMULATED_EXPORT int cudnnSetRNNDataDescriptor(RnnData* data, int type, int layout, int steps, int batch,
+                                               int vector, const int* lengths, const void* padding) {
+  *data = {type, layout, steps, batch, vector, {}, 0};
+  if (lengths != nullptr && batch > 0) data->lengths.assign(lengths, lengths + batch);
+  if (padding != nullptr) std::memcpy(&data->padding, padding, PaddingBytes(*data));
+  return 0;
+}
+
+// Gives at most `asked` lengths.
+SIMULATED_EXPORT int cudnnGetRNNDataDescriptor(const RnnData* data, int* type, int* layout, int* steps,
+                                               int* batch, int* vector, int asked, int* lengths,
+                                               void* padding) {
+  Give(data->type, type);
+  Give(data->layout, layout);
+  Give(data->steps, steps);
+  Give(data->batch, batch);
+  Give(data->vector, vector);
+  const auto count = std::min<size_t>(static_cast<size_t>(std::max(asked, 0)), data->lengths.size());
+  if (lengths != nullptr) std::copy_n(data->lengths.begin(), count, lengths);
+  if (padding != nullptr) std::memcpy(padding, &data->padding, PaddingBytes(*data));
   return 0;
 }
 
