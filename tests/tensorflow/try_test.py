@@ -100,6 +100,10 @@ class KerasTryTest(RecordingTest):
         refusal = self.refused(["--checkpoint", "decoder*"], program_of("mlp", []))
         self.assertIn("has no layer decoder*; it has hidden0, hidden1, hidden2, hidden3, head", refusal["why"])
 
+    def test_layers_that_keras_cannot_recompute_in_a_traced_function(self) -> None:
+        refusal = self.refused(["--checkpoint", "hidden*"], program_of("mlp", []))
+        self.assertIn("Keras cannot recompute hidden0 (Dense), hidden1 (Dense), hidden2 (Dense), ... in a traced function", refusal["why"])
+
     def test_settings_of_tensorflows_allocator(self) -> None:
         answer = self.tried(0, ["--alloc-conf", "allow_growth:False"], program_of("mlp", []))
         self.assertEqual(answer["applied"], [{"option": "alloc-conf", "what": "TF_FORCE_GPU_ALLOW_GROWTH=false"}])

@@ -2,7 +2,10 @@
 """Activation checkpointing of chosen layers: the mode that keras.RematScope(mode="list_of_layers") gives to layers with these names.
 
 Layers are chosen when a model is first called, because it is not complete before that. "all" means the layers that repeat and contain layers: blocks. A
-model without such layers is checkpointed layer by layer. The model itself is never wrapped: it would be recomputed as a whole, which saves nothing."""
+model without such layers is checkpointed layer by layer. The model itself is never wrapped: it would be recomputed as a whole, which saves nothing.
+
+In a traced function, TensorFlow's recompute_grad accepts no keyword arguments, and Keras passes `training` to call() as one. So a layer whose call() has
+`training`, such as Dense, fails there, also under a RematScope of the program's own. The change is refused then."""
 
 import fnmatch
 import importlib
@@ -39,21 +42,42 @@ class Rematerialization:
         self._notes = notes
         self._model = importlib.import_module("keras.src.models.model").Model
         self._symbolic = importlib.import_module("keras.src.backend.common.keras_tensor").any_symbolic_tensors
-        self._seen: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._seen: weakref.WeakKeyDictionary[Any, List[Any]] = weakref.WeakKeyDictionary()  # models, with the layers chosen in each
 
     def called(self, layer: Any, *args: Any, **named: Any) -> None:
-        if not isinstance(layer, self._model) or layer in self._seen or not layer._layers or self._symbolic(args, named):
+        if not isinstance(layer, self._model) or not layer._layers or self._symbolic(args, named):
             return
-        inside = layer._flatten_layers(include_self=True)
-        self._seen.update(each for each in inside if isinstance(each, self._model))
-        chosen = self._chosen(layer)
+        traced = not sys.modules["tensorflow"].executing_eagerly()
+        if layer not in self._seen:
+            inside = layer._flatten_layers(include_self=True)
+            self._seen.update((each, []) for each in inside if isinstance(each, self._model))
+            self._seen[layer] = self._chosen(layer)
+            self._begin(layer, self._seen[layer], traced)
+        elif traced:  # perhaps called eagerly before
+            self._leave_out(self._seen[layer])
+
+    def _begin(self, model: Any, chosen: List[Any], traced: bool) -> None:
+        if traced and self._leave_out(chosen):
+            return
         for each in chosen:
             each._remat_mode = self._mode
         if chosen:
             names = chosen[0].name if len(chosen) == 1 else f"{chosen[0].name} to {chosen[-1].name}, {len(chosen)} layers"
-            self._notes.applied("checkpoint", f"rematerialization of {names} of {layer.name}")
+            self._notes.applied("checkpoint", f"rematerialization of {names} of {model.name}")
         else:
-            self._notes.unmatched("checkpoint", f"{layer.name} has no layer {', '.join(self._wishes)}; it has {_listed(layer)}")
+            self._notes.unmatched("checkpoint", f"{model.name} has no layer {', '.join(self._wishes)}; it has {_listed(model)}")
+
+    def _leave_out(self, chosen: List[Any]) -> bool:
+        """True if some of these layers would fail in a traced function: then none is recomputed."""
+        failing = [each for each in chosen if each._call_has_training_arg]
+        if not failing:
+            return False
+        for each in chosen:
+            each._remat_mode = None if each._remat_mode is self._mode else each._remat_mode
+        names = ", ".join(f"{each.name} ({type(each).__name__})" for each in failing[:3]) + (", ..." if len(failing) > 3 else "")
+        self._notes.refused("checkpoint", f"Keras cannot recompute {names} in a traced function: "
+                            "TensorFlow's recompute_grad accepts no keyword arguments, and call() gets training as one")
+        return True
 
     def _chosen(self, model: Any) -> List[Any]:
         wish = self._wishes[0]
