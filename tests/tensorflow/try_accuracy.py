@@ -85,14 +85,17 @@ class Measured:
         self.keep(key, {"refused": whys} if whys else answer["after"]["peak"]["allocated_bytes"] if "after" in answer else answer)
 
 
-def measure(measured: Measured, model: str, changes: List[str]) -> None:
+def measure_noise(measured: Measured, model: str) -> None:
+    for number in range(1, NOISE):
+        measured.dry_run(f"{model} | plain {number}", program(model, {}))
+
+
+def measure(measured: Measured, model: str, name: str) -> None:
     before = measured.folder / f"{model}.vms"
-    for number in range(NOISE):
-        measured.dry_run(f"{model} | plain {number}", program(model, {}), before if number == 0 else None)
-    for name in changes:
-        measured.dry_run(f"{model} | {name} | written", program(model, CHANGES[name].written))
-        measured.tried(f"{model} | {name} | tried", CHANGES[name].outside, program(model, {}), before)
-        print(model, name, measured.figures[f"{model} | {name} | written"], measured.figures[f"{model} | {name} | tried"], flush=True)
+    measured.dry_run(f"{model} | plain 0", program(model, {}), before)
+    measured.dry_run(f"{model} | {name} | written", program(model, CHANGES[name].written))
+    measured.tried(f"{model} | {name} | tried", CHANGES[name].outside, program(model, {}), before)
+    print(model, name, measured.figures[f"{model} | {name} | written"], measured.figures[f"{model} | {name} | tried"], flush=True)
 
 
 def error_of(figures: Dict[str, Any], model: str, name: str) -> Optional[float]:
@@ -140,8 +143,11 @@ def main() -> None:
         sys.exit("set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
     measured = Measured(options.out)
     models, changes = options.model or list(MODELS), options.change or list(CHANGES)
+    for name in changes:  # change by change: if it is stopped early, each model has some cells
+        for model in models:
+            measure(measured, model, name)
     for model in models:
-        measure(measured, model, changes)
+        measure_noise(measured, model)
     print_tables(measured.figures, models, changes)
 
 
