@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keras programs for `vramscope try`, with each change that it makes from outside also written in code, as a user would write it.
 
-    mlp, cnn, unet, lstm    Model.fit; mlp on arrays, the others on a tf.data data set
+    mlp, cnn, unet, lstm, text    Model.fit; mlp on arrays, the others on a tf.data data set
     transformer             Model.fit; its blocks are layers of the program's own
     resnet, mobilenet, efficientnet    of keras.applications, Model.fit
     eager_mlp, graph_transformer       the program's own loop, in eager mode and as a @tf.function
@@ -111,6 +111,13 @@ def unet(recomputing: Callable[[], Any]) -> Any:
     return keras.Model(image, x)
 
 
+def text(recomputing: Callable[[], Any]) -> Any:
+    with recomputing():
+        inner = [layers.Embedding(WORDS, 256), layers.Conv1D(256, 5, padding="same", activation="relu"), layers.Dropout(0.2),
+                 layers.Conv1D(256, 5, padding="same", activation="relu"), layers.GlobalMaxPooling1D(), layers.Dense(CLASSES)]
+    return keras.Sequential([keras.Input((TOKENS,), dtype="int32"), *inner])
+
+
 def application(name: str) -> Callable[..., Any]:
     def build(recomputing: Callable[[], Any]) -> Any:
         with recomputing():
@@ -119,7 +126,7 @@ def application(name: str) -> Callable[..., Any]:
     return build
 
 
-MODELS = {"mlp": mlp, "cnn": cnn, "transformer": transformer, "lstm": lstm, "unet": unet, "eager_mlp": mlp, "graph_transformer": transformer,
+MODELS = {"mlp": mlp, "cnn": cnn, "transformer": transformer, "lstm": lstm, "unet": unet, "text": text, "eager_mlp": mlp, "graph_transformer": transformer,
           "resnet": application("ResNet50"), "mobilenet": application("MobileNetV2"), "efficientnet": application("EfficientNetB0")}
 OPTIMIZERS: Dict[str, Callable[..., Any]] = {
     "adam": lambda **settings: keras.optimizers.Adam(**settings),
@@ -146,7 +153,7 @@ def model_of(options: argparse.Namespace) -> Any:
 def data_of(options: argparse.Namespace, rows: int) -> Any:
     random = np.random.default_rng(0)
     labels = (np.arange(rows) % CLASSES).astype("int32")
-    if options.model in ("lstm", "transformer", "graph_transformer"):
+    if options.model in ("lstm", "text", "transformer", "graph_transformer"):
         return random.integers(0, WORDS, size=(rows, TOKENS)).astype("int32"), labels
     if options.model.endswith("mlp"):
         return random.normal(size=(rows, 256)).astype("float32"), labels

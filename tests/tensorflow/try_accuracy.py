@@ -42,7 +42,7 @@ CHANGES = {
     "accumulate 2": Change(["--accumulate", "2"], {"--batch": "32", "--steps": "12", "--accumulate": "2"}),
     "checkpoint all": Change(["--checkpoint", "all"], {"--recompute": ""}),
 }
-MODELS = ("mlp", "cnn", "transformer", "lstm", "unet", "eager_mlp", "graph_transformer", "resnet", "mobilenet", "efficientnet")
+MODELS = ("mlp", "cnn", "transformer", "lstm", "unet", "text", "eager_mlp", "graph_transformer", "resnet", "mobilenet", "efficientnet")
 
 
 def program(model: str, options: Dict[str, str]) -> List[str]:
