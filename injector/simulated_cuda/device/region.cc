@@ -14,7 +14,7 @@ constexpr uint64_t kFirstAddress = 0x700000000000;
 // For each stream there may be several expandable segments, and each of them reserves 9/8 of the device.
 constexpr uint64_t kMostBytes = uint64_t{4} << 40;
 constexpr uint64_t kLeastBytes = uint64_t{64} << 30;
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kCopied = 4096;  // divides the page size of every kernel
 
 uint8_t* Anonymous(uint64_t hint, uint64_t bytes) {
   void* const memory = mmap(reinterpret_cast<void*>(hint), bytes, PROT_READ | PROT_WRITE,
@@ -83,8 +83,9 @@ void Region::Clear(uint64_t address, uint64_t bytes) {
 // only by punching a hole.
 void Region::ClearPages(uint64_t address, uint64_t bytes) {
   const bool shared = shared_[GranulesOf(address, bytes).first] != 0;
-  const uint64_t first_page = (address + kPage - 1) / kPage * kPage;
-  const uint64_t last_page = (address + bytes) / kPage * kPage;
+  const auto page = static_cast<uint64_t>(getpagesize());  // 64 KiB with kernels for NVIDIA Grace
+  const uint64_t first_page = (address + page - 1) / page * page;
+  const uint64_t last_page = (address + bytes) / page * page;
   if (last_page <= first_page) {
     std::memset(reinterpret_cast<void*>(address), 0, bytes);
     return;
@@ -96,16 +97,16 @@ void Region::ClearPages(uint64_t address, uint64_t bytes) {
 }
 
 bool Region::Share(uint64_t address, uint64_t bytes, int file, bool keep) {
-  static constexpr uint8_t kZeros[kPage] = {};
+  static constexpr uint8_t kZeros[kCopied] = {};
   const Granules range = GranulesOf(address, bytes);
-  for (uint64_t at = address; keep && at < address + bytes; at += kPage) {
+  for (uint64_t at = address; keep && at < address + bytes; at += kCopied) {
     if (written_[(at - begin_) / kGranule] == 0) {
-      at += kGranule - kPage;  // the ranges begin with a granule
+      at += kGranule - kCopied;  // the ranges begin with a granule
       continue;
     }
     const void* const page = reinterpret_cast<void*>(at);
-    if (std::memcmp(page, kZeros, kPage) == 0) continue;
-    if (pwrite(file, page, kPage, static_cast<off_t>(at - address)) != static_cast<ssize_t>(kPage))
+    if (std::memcmp(page, kZeros, kCopied) == 0) continue;
+    if (pwrite(file, page, kCopied, static_cast<off_t>(at - address)) != static_cast<ssize_t>(kCopied))
       return false;
   }
   void* const memory = mmap(reinterpret_cast<void*>(address), bytes, PROT_READ | PROT_WRITE,
