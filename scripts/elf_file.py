@@ -121,7 +121,8 @@ class ElfFile:
         buckets = base + 16 + bloom_words * 8
         highest = max(struct.unpack_from(f"<{bucket_count}I", self._bytes, buckets), default=0)
         if highest < first_hashed:
-            return first_hashed
+            # It defines nothing. For such a program, GNU ld writes 1 as the first hashed symbol. It places the names after the symbols.
+            return max(first_hashed, (self._tags[DT_STRTAB][0] - self._tags[DT_SYMTAB][0]) // SYMBOL.size)
         chains = buckets + bucket_count * 4
         while not struct.unpack_from("<I", self._bytes, chains + (highest - first_hashed) * 4)[0] & 1:
             highest += 1

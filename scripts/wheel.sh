@@ -7,6 +7,7 @@
 #   scripts/wheel.sh --bridges all     the deep recorder is compiled in advance for: all releases of PyTorch since 2.2 (the default; the first time
 #                                      this downloads 4 GB and compiles for 5 minutes), newest (the PyTorch at hand), or none
 #   scripts/wheel.sh --build           first brings build/release up to date, as `pip install .` does
+#   scripts/wheel.sh --aarch64         build/wheel-aarch64/...-manylinux_2_28_aarch64.whl, from build/aarch64 (scripts/aarch64.sh), without the viewer
 #
 # build/release is built if it is not there. Its object files are linked again for the older C library, with zig from PyPI as linker. zig and
 # auditwheel are installed into build/wheel-venv, each at one version. OpenGL is the machine's own.
@@ -16,12 +17,15 @@ cd "$(dirname "$0")/.."
 source scripts/environment.sh
 
 readonly tools=(ziglang==0.17.0 auditwheel==6.8.2)
-readonly venv=build/wheel-venv build=build/release work=build/wheel viewer_sources=build/viewer-sources
-readonly tree=$work/tree licenses=$work/licenses sbom=$work/vramscope.cdx.json
+readonly venv=build/wheel-venv viewer_sources=build/viewer-sources
 readonly fonts=(/usr/share/fonts/opentype/inter/Inter-{Regular,SemiBold}.otf /usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-Regular.ttf)
-readonly glibc=2.28 platform=manylinux_2_28_x86_64
+readonly glibc=2.28
 
-out=$work
+machine=x86_64
+build=build/release
+work=build/wheel
+sysroot=
+out=
 bridges=all
 with_build=no
 while (($#)); do
@@ -29,10 +33,15 @@ while (($#)); do
     --out) out=${2:?--out wants a folder}; shift ;;
     --bridges) bridges=${2:?--bridges wants all, newest or none}; shift ;;
     --build) with_build=yes ;;
-    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    --aarch64) machine=aarch64 build=build/aarch64 work=build/wheel-aarch64 sysroot=$PWD/build/aarch64-sysroot ;;
+    *) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
+
+readonly machine build work sysroot platform=manylinux_${glibc/./_}_$machine
+readonly tree=$work/tree licenses=$work/licenses sbom=$work/vramscope.cdx.json
+out=${out:-$work}
 
 [[ $bridges =~ ^(all|newest|none)$ ]] || die "--bridges is all, newest or none, and not $bridges"
 [[ $bridges != newest ]] || has_torch "$(torch_python)" || { say "--bridges newest wants a PyTorch, which scripts/setup.sh installs."; exit 77; }
@@ -56,6 +65,7 @@ summary=$(sed -n 's/^project(vramscope .* DESCRIPTION "\([^"]*\)".*/\1/p' CMakeL
 
 # Builds what is installed, and no tests.
 build_installed() {
+  [[ $machine != aarch64 ]] || die "$build is not built: run scripts/aarch64.sh"
   local target targets=(vramscope vramscope_injector simulated_cuda vramscope-cudnn-oracle)
   configure release || exit 1
   for target in vramscope-viewer vramscope_python_library; do
@@ -77,14 +87,24 @@ install_tree() {
 # The deep recorders for releases of PyTorch, of which pip downloads the headers the first time.
 make_bridges() {
   [[ $bridges != none ]] || return 0
-  say "$("$venv/bin/python" scripts/wheel/bridges.py "$tree/lib/vramscope/bridges" --releases "$bridges" --torch-python "$(torch_python)" \
-    --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work "$work/bridges")"
+  say "$("$venv/bin/python" scripts/wheel/bridges.py "$tree/lib/vramscope/bridges" --machine "$machine" --releases "$bridges" \
+    --torch-python "$(torch_python)" --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work build/wheel/bridges)"
+}
+
+# owner FILE: the package of the distribution that has this file, and its version.
+owner() {
+  local package
+  if [[ -n $sysroot && $1 == "$sysroot"/* ]]; then
+    awk -v file="${1#"$sysroot"}" '$1 == file { print $2, $3; found = 1 } END { exit !found }' "$sysroot/files.txt"
+  else
+    package=$(dpkg-query -S "$1" 2>/dev/null | cut -d: -f1) && dpkg-query -W -f='${Package} ${Version}\n' "$package"
+  fi
 }
 
 # The licenses of what is linked in, or compiled in from headers, from the packages of the distribution that own the files. packages.txt lists them
 # all, for the bill of materials.
 copy_licenses() {
-  local file package files=(/usr/include/{nlohmann/json.hpp,fmt/format.h})
+  local file package package_version documents files=("$sysroot"/usr/include/{nlohmann/json.hpp,fmt/format.h})
   # These are in the viewer for browsers; all else in it is also in the desktop viewer.
   [[ ! -d $tree/share/vramscope/web ]] || files+=(/usr/include/wasm32-wasi/stdlib.h /usr/lib/llvm-22/lib/wasm32-wasi/libc++.a)
   rm -rf "$licenses"
@@ -100,9 +120,11 @@ copy_licenses() {
     sed 's/==\([^ ]*\) .*/ \1/; s/^/pypi /' "$viewer_sources/requirements.txt" >>"$work/packages.txt"
   fi
   while IFS= read -r file; do
-    package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || die "no package owns $file: its license is unknown"
-    cp "/usr/share/doc/$package/copyright" "$licenses/$package.txt"
-    dpkg-query -W -f='deb ${Package} ${Version}\n' "$package" >>"$work/packages.txt"
+    read -r package package_version < <(owner "$file") || die "no package owns $file: its license is unknown"
+    documents=/usr/share/doc/$package
+    [[ $file != "${sysroot:-/none}"/* ]] || documents=$sysroot$documents
+    cp "$documents/copyright" "$licenses/$package.txt"
+    printf 'deb %s %s\n' "$package" "$package_version" >>"$work/packages.txt"
   done < <(cat "$work/archives.txt"; printf '%s\n' "${files[@]}")
   python3 scripts/wheel/sbom.py --version "$version" <"$work/packages.txt" >"$sbom"
 }
@@ -129,7 +151,8 @@ install_tools
 [[ $with_build == no && -x $build/bin/vramscope ]] || build_installed
 export ZIG_GLOBAL_CACHE_DIR=$PWD/$venv/zig-cache ZIG_LOCAL_CACHE_DIR=$PWD/$venv/zig-cache
 install_tree
-python3 scripts/wheel/relink.py "$build" "$tree" --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work "$work/objects" >"$work/archives.txt"
+python3 scripts/wheel/relink.py "$build" "$tree" --machine "$machine" --zig "$(folder_of ziglang)/zig" --glibc "$glibc" --work "$work/objects" \
+  >"$work/archives.txt"
 make_bridges
 copy_licenses
 wheel=$(python3 scripts/make_wheel.py "$tree" --out "$out" --version "$version" --summary "$summary" \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the deep recorder (injector/torch/bridge) in advance for the published releases of PyTorch, for a wheel.
 
-    scripts/wheel/bridges.py FOLDER --releases all --torch-python PYTHON --zig ZIG --glibc 2.28 --work build/wheel/bridges
+    scripts/wheel/bridges.py FOLDER --machine x86_64 --releases all --torch-python PYTHON --zig ZIG --glibc 2.28 --work build/wheel/bridges
 
 FOLDER gets the libraries and index.txt, which the recorder reads (profiler/collector/launch/prebuilt_bridge.h). `--releases newest`: only
 the release of PYTHON, whose own headers are used. The headers of the others are from their wheels for aarch64, the smallest ones that have them: pip
@@ -34,6 +34,7 @@ SOURCE = HERE.parent.parent
 BRIDGE = SOURCE / "injector/torch/bridge"
 sys.path.insert(0, str(HERE.parent))
 from elf_file import ElfFile
+from toolchain import toolchain
 
 RELEASES = ("2.2.0", "2.2.1", "2.2.2", "2.3.0", "2.3.1", "2.4.0", "2.4.1", "2.5.0", "2.5.1", "2.6.0", "2.7.0", "2.7.1", "2.8.0", "2.9.0", "2.9.1",
             "2.10.0", "2.11.0", "2.12.0", "2.12.1", "2.13.0", "2.14.0", "2.14.1", "2.15.0")
@@ -94,13 +95,12 @@ class Bridges:
     def __init__(self, asked: argparse.Namespace) -> None:
         self.work: Path = asked.work.resolve()
         self.python: str = asked.torch_python
-        self.zig = [asked.zig, "cc", "-target", f"x86_64-linux-gnu.{asked.glibc}"]
+        self.tools = toolchain(asked.machine, asked.zig, asked.glibc)
         for folder in ("headers", "facts", "objects"):
             (self.work / folder).mkdir(parents=True, exist_ok=True)
-        self.compiler = "g++"
         self.unpacked = ""  # the release whose headers are in the folder `include`
         self.include = self.work / f"include-{os.getpid()}"
-        self.how = digest(run(self.compiler, "--version").encode(), repr(FLAGS).encode())
+        self.how = digest(run(self.tools.compiler, "--version").encode(), repr(FLAGS).encode())
         self.sources = digest(*(path.read_bytes() for path in bridge_files()))
         found = run(self.python, "-c", "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])").strip()
         self.own_torch = Path(found)
@@ -128,7 +128,7 @@ class Bridges:
     def preprocessed(self, headers: Path, abi: str) -> bytes:
         standard = "c++20" if "#error C++20" in (headers / "ATen/ATen.h").read_text() else "c++17"
         done = subprocess.run(
-            [self.compiler, "-E", "-P", f"-std={standard}", "-DNDEBUG", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}", *FLAGS,
+            [self.tools.compiler, "-E", "-P", f"-std={standard}", "-DNDEBUG", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}", *FLAGS,
              f"-fmacro-prefix-map={SOURCE}=.", f"-fmacro-prefix-map={headers}=torch", "-isystem", str(headers),
              "-isystem", str(headers / "torch/csrc/api/include"), "-I", str(SOURCE), str(BRIDGE / "bridge.cc")],
             capture_output=True)
@@ -159,7 +159,7 @@ class Bridges:
         standard = text[: text.index(b"\n")].decode().split()[1]
         source, unfinished = output.with_suffix(".ii"), output.with_suffix(".unfinished")
         source.write_bytes(text)
-        run(self.compiler, standard, *FLAGS, "-c", str(source), "-o", str(unfinished))
+        run(self.tools.compiler, standard, *FLAGS, "-c", str(source), "-o", str(unfinished))
         source.unlink()
         unfinished.replace(output)
 
@@ -168,7 +168,7 @@ class Bridges:
         output = self.work / f"objects/{digest(self.how.encode(), self.sources.encode(), source.read_bytes(), abi.encode())}.o"
         if not output.exists():
             unfinished = output.with_suffix(".unfinished")
-            compiler = [*self.zig, "-std=c11"] if source.suffix == ".c" else [self.compiler, "-std=c++17", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}"]
+            compiler = [*self.tools.zig, "-std=c11"] if source.suffix == ".c" else [self.tools.compiler, "-std=c++17", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}"]
             run(*compiler, *FLAGS, "-DNDEBUG", "-I", str(SOURCE), "-c", str(source), "-o", str(unfinished))
             unfinished.replace(output)
         return str(output)
@@ -178,7 +178,7 @@ class Bridges:
         path = self.work / name
         empty = self.work / "empty.c"
         empty.write_text("")
-        run(*self.zig, "-shared", f"-Wl,-soname,{name}", str(empty), "-o", str(path))
+        run(*self.tools.zig, "-shared", f"-Wl,-soname,{name}", str(empty), "-o", str(path))
         return str(path)
 
     def link(self, build: Build, output: Path) -> None:
@@ -186,10 +186,10 @@ class Bridges:
         parts = [self.compiled(path, build.abi) for path in (BRIDGE / "python_stack.cc", BRIDGE / "text_cache.cc", HERE / "libstdcxx_3_4_24.cc")]
         compat = self.compiled(HERE / "glibc_2_28.c", "")
         # Exceptions and strings pass between the bridge and torch, so the C++ library is the one of the process.
-        cxx = [str(Path(run(self.compiler, f"-print-file-name={name}").strip()).resolve()) for name in ("libstdc++.so.6", "libgcc_s.so.1")]
-        run(*self.zig, "-shared", "-o", str(output), str(self.object_file(build.source)), *parts, compat,
+        cxx = [str(Path(run(self.tools.compiler, f"-print-file-name={name}").strip()).resolve()) for name in ("libstdc++.so.6", "libgcc_s.so.1")]
+        run(*self.tools.zig, "-shared", "-o", str(output), str(self.object_file(build.source)), *parts, compat,
             "-Wl,--no-as-needed", *torch, *cxx, "-Wl,--allow-shlib-undefined", "-Wl,--gc-sections")
-        run("strip", str(output))
+        run(self.tools.strip, str(output))
         check(output)
 
 
@@ -211,6 +211,7 @@ def wanted(releases: Tuple[str, ...]) -> Iterator[Tuple[str, str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--machine", required=True)
     parser.add_argument("--releases", choices=("all", "newest"), required=True)
     parser.add_argument("--torch-python", required=True)
     parser.add_argument("--zig", required=True)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links the programs and libraries of an installed tree again, so that they run with an older C library.
 
-    scripts/wheel/relink.py BUILD TREE --zig ZIG --glibc 2.28 --work FOLDER
+    scripts/wheel/relink.py BUILD TREE --machine aarch64 --zig ZIG --glibc 2.28 --work FOLDER
 
 BUILD is a finished build by Ninja, TREE what `cmake --install` made of it. A file of TREE that needs a newer glibc is linked as Ninja linked it,
 from the same object files, with five differences:
@@ -28,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from elf_file import ElfFile, NotElf
+from toolchain import Toolchain, toolchain
 
 LINK = re.compile(r"^: && (.*? -o (\S+) .*?) && ", re.MULTILINE)
 SHARED_LIBRARY = re.compile(r"^/.*/lib([^/]+?)\.so[.0-9]*$")
@@ -83,10 +84,10 @@ def command_for(path: str, commands: Dict[str, str]) -> str:
 class Linker:
     """Links outputs of one build for an older glibc. Everything that it compiles is in the folder `work`."""
 
-    def __init__(self, build: Path, work: Path, zig: str, glibc: str) -> None:
+    def __init__(self, build: Path, work: Path, tools: Toolchain) -> None:
         self.build = build
         self.work = work
-        self.zig = [zig, "cc", "-target", f"x86_64-linux-gnu.{glibc}"]
+        self.zig = tools.zig
         self.archives: Set[Path] = set()
         work.mkdir(parents=True, exist_ok=True)
         self.compat = [self.compiled(source, *self.zig, "-std=c11") for source in (HERE / "glibc_2_28.c", SOURCE / "cmake/older_glibc.c")]
@@ -114,7 +115,7 @@ class Linker:
             return []
         if word.endswith(".ld"):
             return [f"-Wl,-T,{word}"]
-        if word.startswith("/usr/") and word.endswith(".a"):
+        if word.startswith("/") and word.endswith(".a"):  # ours have paths in the build folder
             self.archives.add(Path(word).resolve())
         if name == "fmt":
             return [self.compiled(HERE / "fmt.cc", compiler, "-std=c++20")]
@@ -154,16 +155,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
     parser.add_argument("tree", type=Path)
+    parser.add_argument("--machine", required=True)
     parser.add_argument("--zig", required=True)
     parser.add_argument("--glibc", required=True)
     parser.add_argument("--work", type=Path, required=True)
     asked = parser.parse_args()
     commands = link_commands(asked.build)
-    linker = Linker(asked.build.resolve(), asked.work.resolve(), asked.zig, asked.glibc)
+    tools = toolchain(asked.machine, asked.zig, asked.glibc)
+    linker = Linker(asked.build.resolve(), asked.work.resolve(), tools)
     for path, file in list(elf_files(asked.tree.resolve())):
         if newest_glibc(file) > version(asked.glibc):
             linker.link(command_for(str(path.relative_to(asked.tree.resolve())), commands), path, file)
-        run(["strip", str(path)], asked.build)
+        run([tools.strip, str(path)], asked.build)
     print("\n".join(sorted(str(archive) for archive in linker.archives)))
 
 
