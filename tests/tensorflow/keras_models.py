@@ -142,7 +142,8 @@ def model_of(options: argparse.Namespace) -> Any:
     if not options.recompute:
         return build(contextlib.nullcontext)
     # The mode "full" would also wrap the layers inside a block, and the model itself if it is created inside the scope. So the layers are named.
-    names = [layer.name for layer in build(contextlib.nullcontext).layers]
+    with tf.device("CPU:0"):  # these variables must not take part in the layout of the GPU's memory
+        names = [layer.name for layer in build(contextlib.nullcontext).layers]
     if "transformer" in options.model:
         names = [name for name in names if name.startswith("block")]
     keras.utils.clear_session()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`vramscope try` on Keras programs. The oracle is the same change, written in the program's code as a user would write it (keras_models.py): the dry
 runs of both must have the same peak of allocated memory, within the noise of two runs of one program (docs/tensorflow.md#changes). The change itself is
-several times as large.
+larger than that.
 
 Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow. try_accuracy.py measures more models and changes."""
 
@@ -22,7 +22,8 @@ PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
 PROGRAM = str(Path(__file__).resolve().parent / "keras_models.py")
 GPU = ["--gpu", "h100-80gb"]
 CANNOT_JUDGE = 3
-NOISE, CHANGE = 0.03, 0.1
+NOISE = 0.1
+NOISE_OF_MLP = 0.03  # whose graph has the same order in each process, or nearly so
 # The environment that `try` gives to both of its runs.
 ORDER = {"PYTHONHASHSEED": "0", "TF_NUM_INTEROP_THREADS": "1"}
 
@@ -57,7 +58,7 @@ class KerasTryTest(RecordingTest):
         """`outside`, `written`: options of the program that is changed from outside, and of the one that has the change in its code."""
         answer = self.tried(0, change, program_of(model, outside))
         before, after = (answer[run]["peak"]["allocated_bytes"] for run in ("before", "after"))
-        self.assertGreater(abs(after / before - 1), CHANGE)
+        self.assertGreater(abs(after / before - 1), NOISE)
         self.assertAlmostEqual(after / self.written(program_of(model, written)), 1, delta=NOISE)
         return {fact["option"]: fact["what"] for fact in answer["applied"]}
 
@@ -77,9 +78,9 @@ class KerasTryTest(RecordingTest):
         # Whether the optimizer steps is a value on the GPU. Its copy to the host must not overtake operators that are ready: peaks were 17 % apart.
         program = program_of("mlp", ["--batch", "32", "--steps", "12", "--accumulate", "2"])
         peak, again = self.written(program), self.written(program)
-        self.assertAlmostEqual(again / peak, 1, delta=NOISE)
+        self.assertAlmostEqual(again / peak, 1, delta=NOISE_OF_MLP)
         tried = self.tried(0, ["--accumulate", "2"], program_of("mlp", []), "--before", self.before)
-        self.assertAlmostEqual(tried["after"]["peak"]["allocated_bytes"] / peak, 1, delta=NOISE)
+        self.assertAlmostEqual(tried["after"]["peak"]["allocated_bytes"] / peak, 1, delta=NOISE_OF_MLP)
 
     def test_recomputed_blocks_in_a_traced_loop(self) -> None:
         applied = self.check("graph_transformer", ["--checkpoint", "all"], [], ["--recompute"])
