@@ -70,7 +70,7 @@ if(VRAMSCOPE_TESTS)
     <gmock/gmock.h> <gtest/gtest.h> <fstream> <functional> <map> <optional> <random> <sstream> <string> <vector>)
   # Optimizing GoogleTest's macros takes a third of a build, half of one with sanitizers. The code under test is in the library, with its own options.
   set(test_optimization -O1)
-  if(VRAMSCOPE_SANITIZE)
+  if(VRAMSCOPE_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(test_optimization -O0)
   endif()
   target_compile_options(vramscope_test_headers PRIVATE ${test_optimization})

@@ -16,4 +16,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${VRAMSCOPE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${VRAMSCOPE_SYSROOT}/usr/share/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${VRAMSCOPE_SYSROOT})
 
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu -p 65536)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -cpu max,sve=off -L /usr/aarch64-linux-gnu -p 65536)

@@ -168,7 +168,8 @@ class Bridges:
         output = self.work / f"objects/{digest(self.how.encode(), self.sources.encode(), source.read_bytes(), abi.encode())}.o"
         if not output.exists():
             unfinished = output.with_suffix(".unfinished")
-            compiler = [*self.tools.zig, "-std=c11"] if source.suffix == ".c" else [self.tools.compiler, "-std=c++17", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}"]
+            for_cxx = [self.tools.compiler, "-std=c++17", f"-D_GLIBCXX_USE_CXX11_ABI={int(abi == 'new')}"]
+            compiler = [*self.tools.zig, "-std=c11"] if source.suffix == ".c" else for_cxx
             run(*compiler, *FLAGS, "-DNDEBUG", "-I", str(SOURCE), "-c", str(source), "-o", str(unfinished))
             unfinished.replace(output)
         return str(output)
