@@ -103,7 +103,7 @@ for path in pathlib.Path(sys.argv[1]).glob("*/*.png"):
     parts = picture.tobytes()
     pixels = zip(zip(parts[0::3], parts[1::3], parts[2::3]), rest.tobytes())
     small = Image.frombytes("P", picture.size, bytes(often.get(color, len(often) + index) for color, index in pixels))
-    small.putpalette([part for color in often for part in color] + rest.getpalette())
+    small.putpalette([part for color in often for part in color] + rest.getpalette()[: 3 * 128])
     small.save(path, optimize=True)
 PYTHON
 fi
