@@ -141,7 +141,8 @@ def audioflamingo3(size: str) -> Subject:
             return super().forward(inputs_embeds=joined, attention_mask=mask, labels=labels)
 
     def sample(samples: int) -> Batch:
-        ids, mask, labels = heard_before_words(samples, heard, int(length(size) * LENGTH.factor))
+        tokens = int((heard + length(size)) * LENGTH.factor)  # of sound and text, as in a change of the sequence
+        ids, mask, labels = heard_before_words(samples, heard, tokens - heard)
         ends = torch.tensor([heard_parts(heard, place) for place in range(samples)])[:, None]
         known, frames = (torch.arange(4 * heard) < 4 * ends).long(), (torch.arange(heard) < ends).flatten().nonzero().flatten()
         return ids, mask, labels, torch.randn(samples, 128, 4 * heard), known, frames, (ids == 999).flatten().nonzero().flatten()
