@@ -54,6 +54,7 @@ def viewer_states(source: Path, folder: Path, places: Sequence[str]) -> List[Dic
     script = folder / "script.txt"
     lines = [line for number, place in enumerate(places) for line in (f"goto {place}", "wait 2", f"state {folder}/state{number}.json")]
     script.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    done = recorded_run.run([recorded_run.vramscope(), "view", "--renderer", "software", "--size", "800x600", "--script", str(script), str(source)])
+    done = recorded_run.run([recorded_run.vramscope(), "view", "--renderer", "software", "--size", "800x600", "--script", str(script), str(source)],
+                            env=recorded_run.clean_environment(XDG_STATE_HOME=str(folder / "state")))  # not the layout that a person here has saved
     assert done.code == 0, done.stderr.decode()
     return [json.loads((folder / f"state{number}.json").read_text(encoding="utf-8")) for number in range(len(places))]
