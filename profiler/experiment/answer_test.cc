@@ -19,7 +19,7 @@ constexpr uint64_t kMiB = 1 << 20;
 std::vector<BlockShape> Blocks(uint64_t features) { return {{features}, {features}, {features}}; }
 
 std::unique_ptr<VariantStep> VariantOf(BlockLoop& loop) {
-  return ReadVariantStep(model::testing::TraceBytes(*loop.run().source), {}).value();
+  return ReadVariantStep(model::testing::TraceBytes(*loop.run().source)).value();
 }
 
 TEST(AnswerFromTest, ARerunAloneIsWhatPyTorchCounted) {
@@ -77,11 +77,11 @@ TEST(DriftOfTest, OnlyMoreThanOnePerCentIsTold) {
 }
 
 TEST(VariantStepTest, ForeignBytesGiveASentence) {
-  EXPECT_FALSE(ReadVariantStep({}, {}).ok());
-  EXPECT_FALSE(ReadVariantStep(trace::Bytes(1000, std::byte{7}), {}).ok());
+  EXPECT_FALSE(ReadVariantStep({}).ok());
+  EXPECT_FALSE(ReadVariantStep(trace::Bytes(1000, std::byte{7})).ok());
   model::testing::Script on_the_host;
   on_the_host.Alloc("a", 100);
-  const auto variant = ReadVariantStep(model::testing::TraceBytes(*on_the_host.source()), {});
+  const auto variant = ReadVariantStep(model::testing::TraceBytes(*on_the_host.source()));
   ASSERT_FALSE(variant.ok());
   EXPECT_EQ(variant.error().sentence, "nothing was allocated on a GPU.");
 }

@@ -175,7 +175,8 @@ Result<const WhatifAnswerer::Variant*> WhatifAnswerer::Get(const Changes& change
 }
 
 Result<WhatifAnswerer::Variant> WhatifAnswerer::Load(trace::Bytes bytes) const {
-  auto step = VRAMSCOPE_TRY(ReadVariantStep(std::move(bytes), recorded_.run.source->programs()));
+  auto step = VRAMSCOPE_TRY(ReadVariantStep(std::move(bytes)));
+  if (program_) step->step.own_switch = program_->head.checkpointed;
   return Variant{std::move(step), false};
 }
 

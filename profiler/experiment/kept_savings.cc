@@ -49,7 +49,7 @@ std::vector<report::Saving> KeptSavings(const model::Source& source, const std::
                                         const whatif::Baseline& recorded) {
   std::vector<report::Saving> savings;
   for (const KeptVariant& kept : ThoseToRead(source, path)) {
-    const auto variant = ReadVariantStep(FindVariant(source, path, kept.key), source.programs());
+    const auto variant = ReadVariantStep(FindVariant(source, path, kept.key));
     if (!variant.ok()) continue;
     const auto answer = AnswerFrom(**variant, recorded, {kept.changes, {}});
     if (!answer.ok()) continue;

@@ -72,15 +72,4 @@ std::optional<NotedProgram> ProgramOf(const trace::Programs& programs) {
   return found;
 }
 
-Result<whatif::Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device) {
-  Result<whatif::Step> step = whatif::ReadStep(analysis, device);
-  if (!step.ok()) return step;
-  const trace::Programs& programs = analysis.run().source->programs();
-  const auto program = programs.find(analysis.run().devices[device].process);
-  if (program == programs.end()) return step;
-  if (std::optional<ProgramHead> head = ReadProgramHead(program->second.text))
-    step->own_switch = std::move(head->checkpointed);
-  return step;
-}
-
 }  // namespace vramscope::experiment

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/whatif/step/step.h"
 #include "trace_format/reader.h"
 
 namespace vramscope::experiment {
@@ -37,8 +36,5 @@ struct NotedProgram {
 // The program of the first process that has one with a body. Otherwise that of the first process that states
 // why it has none; nothing if no process has one. Holds views into `programs`.
 [[nodiscard]] std::optional<NotedProgram> ProgramOf(const trace::Programs& programs);
-
-// whatif::ReadStep, with what the program of the device's process says about the model.
-[[nodiscard]] Result<whatif::Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device);
 
 }  // namespace vramscope::experiment

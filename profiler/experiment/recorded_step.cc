@@ -21,6 +21,17 @@ std::string HowToTry(const trace::Metadata& metadata, const std::vector<whatif::
 
 }  // namespace
 
+Result<whatif::Step> ReadStepWithProgram(const classify::Analysis& analysis, model::DeviceIndex device) {
+  Result<whatif::Step> step = whatif::ReadStep(analysis, device);
+  if (!step.ok()) return step;
+  const trace::Programs& programs = analysis.run().source->programs();
+  const auto program = programs.find(analysis.run().devices[device].process);
+  if (program == programs.end()) return step;
+  if (std::optional<ProgramHead> head = ReadProgramHead(program->second.text))
+    step->own_switch = std::move(head->checkpointed);
+  return step;
+}
+
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request,
                                                        const std::vector<whatif::Asked>& changes) {
@@ -49,7 +60,8 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   if (meant.ok()) recorded->spoken = report::SpokenOf(recorded->run, device, *meant);
   recorded->failed = report::HowItFailed(recorded->run, recorded->run.devices[device].process);
   recorded->analysis.emplace(recorded->run);
-  recorded->step = VRAMSCOPE_TRY(CannotJudge(PrefixError(path, ReadStep(*recorded->analysis, device))));
+  recorded->step =
+      VRAMSCOPE_TRY(CannotJudge(PrefixError(path, ReadStepWithProgram(*recorded->analysis, device))));
   recorded->baseline = VRAMSCOPE_TRY(
       CannotJudge(PrefixError(path, whatif::MakeBaseline(recorded->step, *recorded->analysis))));
   return recorded;

@@ -22,6 +22,10 @@ struct RecordedStep {
   whatif::Baseline baseline;
 };
 
+// whatif::ReadStep, with what the program of the device's process says about the model (Step::own_switch).
+[[nodiscard]] Result<whatif::Step> ReadStepWithProgram(const classify::Analysis& analysis,
+                                                       model::DeviceIndex device);
+
 // Returned by pointer because its parts refer to each other. `path` is for messages. If the run can be read
 // but has no step to predict from, the error is of the kind "cannot judge". `changes`: what will be predicted.
 // The error names the `vramscope try` command for them if `try` supports the program's framework.

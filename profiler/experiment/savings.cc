@@ -5,7 +5,7 @@
 
 #include "profiler/experiment/answer.h"
 #include "profiler/experiment/kept_savings.h"
-#include "profiler/experiment/program_head.h"
+#include "profiler/experiment/recorded_step.h"
 #include "profiler/whatif/answer/predict.h"
 
 namespace vramscope::experiment {
@@ -70,7 +70,7 @@ Saving SavingOf(const UsualChange& question, const Prediction& prediction) {
 std::optional<Savings> FindSavings(const classify::Analysis& analysis, model::DeviceIndex device,
                                    const std::string& path) {
   if (trace::DeviceTypeOf(analysis.run().devices[device].code) == 0) return std::nullopt;
-  const Result<whatif::Step> step = ReadStep(analysis, device);
+  const Result<whatif::Step> step = ReadStepWithProgram(analysis, device);
   if (!step.ok() || step->blocks.size() > kMostBlocksAsked) return std::nullopt;
   const Result<Baseline> baseline = whatif::MakeBaseline(*step, analysis);
   if (!baseline.ok()) return std::nullopt;

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "profiler/experiment/program_head.h"
 #include "profiler/timeline/curve.h"
 
 namespace vramscope::experiment {
@@ -25,7 +24,7 @@ model::DeviceIndex LargestGpu(const model::Run& run, whatif::Replayed* counters)
 
 }  // namespace
 
-Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes, const trace::Programs& recorded) {
+Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes) {
   auto variant = std::make_unique<VariantStep>();
   variant->bytes = std::move(bytes);
   auto reader = VRAMSCOPE_TRY(trace::TraceReader::OpenBytes(variant->bytes, "the re-run"));
@@ -39,8 +38,6 @@ Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes, const t
     return Error{"operators were not recorded. " + missing->second};
   variant->analysis.emplace(variant->run);
   variant->step = VRAMSCOPE_TRY(whatif::ReadStep(*variant->analysis, variant->device));
-  if (std::optional<NotedProgram> program = ProgramOf(recorded))
-    variant->step.own_switch = std::move(program->head.checkpointed);
   variant->baseline = VRAMSCOPE_TRY(whatif::MakeBaseline(variant->step, *variant->analysis));
   return variant;
 }

@@ -8,7 +8,6 @@
 
 #include "profiler/whatif/answer/predict.h"
 #include "trace_format/bytes.h"
-#include "trace_format/reader.h"
 
 namespace vramscope::experiment {
 
@@ -22,10 +21,9 @@ struct VariantStep {
   whatif::Replayed counters;  // PyTorch's own counters
 };
 
-// Returned by pointer because its parts refer to each other. Takes some tens of milliseconds. `recorded`: of
-// the trace that keeps the variant, for a variant has no program. Fails if the trace has no step to answer
-// from; the sentence has no file name.
-[[nodiscard]] Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes,
-                                                                   const trace::Programs& recorded);
+// Returned by pointer because its parts refer to each other. Takes some tens of milliseconds. The step has no
+// own_switch, because a variant has no program. Fails if the trace has no step to answer from; the sentence
+// has no file name.
+[[nodiscard]] Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes);
 
 }  // namespace vramscope::experiment

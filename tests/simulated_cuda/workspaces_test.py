@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Dict, List
+from typing import Any, Dict, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -60,6 +60,13 @@ class Workspaces(DeviceTest):
         self.assertEqual((found["64:fp32"], found["64:half:last"]), ([], []))
         self.assertEqual(self.notes.read_text(encoding="utf-8"), f"model\t{X + W + X}\n")
 
+    def written_by(self, program: str) -> Any:
+        """The JSON that the program, which may call cuDNN, writes to the file of its argument."""
+        output = self.folder / "written.json"
+        done = run(recorded_run.python(), ["-c", program, str(output)])
+        self.assertEqual(done.code, 0, done.stderr.decode())
+        return json.loads(output.read_text(encoding="utf-8"))
+
     def test_recurrent_networks_need_what_was_measured(self) -> None:
         """pytorch/pytorch issue 2895: reserve and workspace that cuDNN required on a P100."""
         program = ("import ctypes, json, sys\ncudnn = ctypes.CDLL('libcudnn.so.9')\nfound = []\n"
@@ -72,10 +79,7 @@ class Workspaces(DeviceTest):
                    "  cudnn.cudnnGetRNNTempSpaceSizes(None, rnn, 1, data, ctypes.byref(workspace), ctypes.byref(reserve))\n"
                    "  found.append([reserve.value, workspace.value])\n"
                    "json.dump(found, open(sys.argv[1], 'w'))")
-        output = self.folder / "rnn.json"
-        done = run(recorded_run.python(), ["-c", program, str(output)])
-        self.assertEqual(done.code, 0, done.stderr.decode())
-        self.assertEqual(json.loads(output.read_text(encoding="utf-8")), [[736_000_000, 17_730_560], [864_000_000, 13_169_920]])
+        self.assertEqual(self.written_by(program), [[736_000_000, 17_730_560], [864_000_000, 13_169_920]])
 
     def test_descriptors_of_recurrent_networks_can_be_read_back(self) -> None:
         """TensorFlow reads both descriptors before each LSTM and GRU."""
@@ -89,11 +93,7 @@ class Workspaces(DeviceTest):
                    "cudnn.cudnnGetRNNDescriptor_v8(rnn, *(place(settings, i) for i in range(12)), None, None)\n"
                    "cudnn.cudnnGetRNNDataDescriptor(data, *(place(shape, i) for i in range(5)), 3, lengths, None)\n"
                    "json.dump([list(settings), list(shape), list(lengths)], open(sys.argv[1], 'w'))")
-        output = self.folder / "rnn.json"
-        done = run(recorded_run.python(), ["-c", program, str(output)])
-        self.assertEqual(done.code, 0, done.stderr.decode())
-        read = json.loads(output.read_text(encoding="utf-8"))
-        self.assertEqual(read, [[0, 2, 1, 1, 0, 2, 0, 1, 123, 320, 160, 4], [2, 1, 250, 3, 123], [250, 7, 1]])
+        self.assertEqual(self.written_by(program), [[0, 2, 1, 1, 0, 2, 0, 1, 123, 320, 160, 4], [2, 1, 250, 3, 123], [250, 7, 1]])
 
     def test_the_real_cudnn_is_near_the_model(self) -> None:
         real = os.environ.get("VRAMSCOPE_TEST_CUDNN", "")

@@ -23,6 +23,8 @@ KeptReruns::KeptReruns(std::shared_ptr<const model::Source> source, std::string 
       path_(std::move(path)),
       recorded_(experiment::RecordedPlace(source_->metadata())),
       kept_(experiment::KeptVariants(*source_, path_)) {
+  if (std::optional<experiment::NotedProgram> program = experiment::ProgramOf(source_->programs()))
+    own_switch_ = std::move(program->head.checkpointed);
   // A recording on a real GPU does not name a simulated one: the GPU of its re-runs is used instead.
   if (recorded_.gpu.empty() && !kept_.empty()) recorded_.gpu = kept_.front().gpu;
 }
@@ -67,11 +69,11 @@ std::string KeptReruns::KeyOf(const std::vector<whatif::Asked>& changes) const {
 Result<std::shared_ptr<const LoadedRerun>> KeptReruns::Get(const experiment::KeptVariant& kept) const {
   const std::lock_guard lock(mutex_);
   if (const auto found = loaded_.find(kept.key); found != loaded_.end()) return found->second;
-  auto step =
-      experiment::ReadVariantStep(experiment::FindVariant(*source_, path_, kept.key), source_->programs());
+  auto step = experiment::ReadVariantStep(experiment::FindVariant(*source_, path_, kept.key));
   if (!step.ok())
     return Error{"The re-run with " + experiment::OptionsText(kept.changes) +
                  " has no usable step: " + step.error().sentence};
+  (*step)->step.own_switch = own_switch_;
   auto loaded = std::make_shared<LoadedRerun>();
   loaded->modules = ModulesOf((*step)->step);
   loaded->variant = std::move(step).value();

@@ -63,6 +63,7 @@ class KeptReruns {
   std::shared_ptr<const model::Source> source_;
   std::string path_;
   experiment::Place recorded_;
+  std::vector<std::string> own_switch_;  // whatif::Step::own_switch of each re-run
   std::vector<experiment::KeptVariant> kept_;
   mutable std::mutex mutex_;  // protects the following
   mutable std::map<std::string, std::shared_ptr<const LoadedRerun>> loaded_;

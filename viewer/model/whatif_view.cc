@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "profiler/experiment/program_head.h"
+#include "profiler/experiment/recorded_step.h"
 
 namespace vramscope::viewer {
 namespace {
@@ -32,7 +32,7 @@ Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceVi
         "This is host memory, and changes are predicted only for GPUs. Record on a GPU, or with vramscope "
         "dryrun."};
   WhatIfSubject subject;
-  subject.step = VRAMSCOPE_TRY(experiment::ReadStep(*document.analysis, device.index));
+  subject.step = VRAMSCOPE_TRY(experiment::ReadStepWithProgram(*document.analysis, device.index));
   subject.baseline = VRAMSCOPE_TRY(whatif::MakeBaseline(subject.step, *document.analysis));
   VRAMSCOPE_TRY(whatif::ReplayScene(subject.baseline.scene, subject.step, &subject.before));
   subject.beside = plan::BesideOf(*document.run, device.index, subject.step);

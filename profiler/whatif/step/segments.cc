@@ -226,11 +226,11 @@ Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::strin
   if (step.modules.empty())
     return Error{"no module call was recorded in the step. Record a Python program with --depth auto."};
   constexpr std::string_view kEvery = "every:";
+  if (value == "all") {
+    std::vector<CallIndex> switched = ByOwnSwitch(step);
+    if (!switched.empty()) return switched;
+  }
   if (value == "all" || value.substr(0, kEvery.size()) == kEvery) {
-    if (value == "all") {
-      std::vector<CallIndex> switched = ByOwnSwitch(step);
-      if (!switched.empty()) return switched;
-    }
     std::vector<CallIndex> blocks = BlocksOf(step);
     if (blocks.empty())
       return Error{

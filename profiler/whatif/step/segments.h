@@ -11,10 +11,10 @@
 
 namespace vramscope::whatif {
 
-// Calls in order, none inside another. "all": what the model's own switch checkpoints, or its blocks. Blocks are the outermost modules that
-// have a number as their name, have siblings with numbers, and consist of other modules. "every:K": the first
-// of every K blocks. Otherwise: patterns for paths, separated by commas; * stands for one name. Fails with a
-// sentence if any of the patterns matches nothing.
+// Calls in order, none inside another. "all": what the model's own switch checkpoints; if that is not known,
+// its blocks. Blocks are the outermost modules that have a number as their name, have siblings with numbers,
+// and consist of other modules. "every:K": the first of every K blocks. Otherwise: patterns for paths,
+// separated by commas; * stands for one name. Fails with a sentence if any of the patterns matches nothing.
 [[nodiscard]] Result<std::vector<CallIndex>> ChooseSegments(const Step& step, std::string_view value);
 // Like ChooseSegments, including matching modules inside others: "stages.*,stages.*.layers.*" selects both.
 [[nodiscard]] Result<std::vector<CallIndex>> ChooseNestedSegments(const Step& step, std::string_view value);

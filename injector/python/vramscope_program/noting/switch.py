@@ -31,38 +31,38 @@ def switched(torch: Any, root: Any) -> Optional[Switched]:
         return Switched([], [])
     try:
         copies: Dict[int, Any] = {}
-        switch = _copy(torch, model, copies).gradient_checkpointing_enable
+        internal = set(vars(torch.nn.Module()))
+        switch = _copy(torch, model, copies, internal).gradient_checkpointing_enable
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             switch(gradient_checkpointing_kwargs={"use_reentrant": False})
         leaves = [module for module in model.modules() if _requires_gradients(torch, module, copies[id(module)])]
-        told = {id(module) for module in model.modules() if _told(torch, module, copies[id(module)])}
+        told = {id(module) for module in model.modules() if _told(module, copies[id(module)], internal)}
         return Switched(leaves, list(_checkpointed(torch, model, told - {id(model)}, False)))
     except Exception:
         return None
 
 
-def _copy(torch: Any, module: Any, copies: Dict[int, Any]) -> Any:
-    """Copies a module and all modules in it, each once. copies: id of a module -> its copy."""
+def _copy(torch: Any, module: Any, copies: Dict[int, Any], internal: Set[str]) -> Any:
+    """Copies a module and all modules in it, each once. copies: id of a module -> its copy; internal: attributes that nn.Module itself has."""
     if id(module) in copies:
         return copies[id(module)]
     if isinstance(module, torch.jit.ScriptModule):
         raise NotKnown
     made = copies[id(module)] = object.__new__(type(module))  # __new__ of a class that fully_shard() made would create the unsharded module
-    internal = vars(torch.nn.Module())
     for key, value in vars(module).items():
         is_table = key in internal and isinstance(value, (dict, set))
         made.__dict__[key] = copy.copy(value) if is_table or key == "config" else value
     for key, child in module._modules.items():
         if child is not None:
-            made._modules[key] = _copy(torch, child, copies)
+            made._modules[key] = _copy(torch, child, copies, internal)
     return made
 
 
-def _told(torch: Any, module: Any, switched: Any) -> bool:
+def _told(module: Any, switched: Any, internal: Set[str]) -> bool:
     """True if the switch has set an attribute of this module."""
-    before, copied = vars(module), {*vars(torch.nn.Module()), "config"}
-    return any(key not in copied and (key not in before or value is not before[key]) for key, value in vars(switched).items())
+    before = vars(module)
+    return any(key not in internal and key != "config" and (key not in before or value is not before[key]) for key, value in vars(switched).items())
 
 
 def _checkpointed(torch: Any, module: Any, told: Set[int], is_entry: bool) -> Iterator[Any]:
