@@ -18,12 +18,6 @@ std::string LossesOf(const report::Answer& run) {
   return run.damage.sentence.empty() ? run.failed : run.damage.sentence;
 }
 
-const report::Device* ChosenDevice(const report::Answer& run) {
-  const auto found = std::find_if(run.devices.begin(), run.devices.end(),
-                                  [](const report::Device& device) { return device.chosen; });
-  return found == run.devices.end() ? nullptr : &*found;
-}
-
 // "layers.3.attn" or "train.py:42": the most specific one.
 std::string PlaceOf(const leaks::Growth& growth) {
   for (const std::string& text : {growth.line, growth.module, growth.op}) {
@@ -51,10 +45,10 @@ class Judgment {
       case Rule::Kind::kPeak:
         return Below(evidence_.run->peak.allocated_bytes, "");
       case Rule::Kind::kReserved:
-        return Below(ChosenDevice(*evidence_.run)->peak_reserved_bytes,
+        return Below(evidence_.run->ChosenDevice()->peak_reserved_bytes,
                      "the reserved memory of this device was not recorded");
       case Rule::Kind::kDeviceUsed:
-        return Below(ChosenDevice(*evidence_.run)->peak_used_bytes,
+        return Below(evidence_.run->ChosenDevice()->peak_used_bytes,
                      "the driver did not report how much of this device is in use");
       case Rule::Kind::kCategory:
         return Below(evidence_.run->peak.categories[static_cast<size_t>(rule_.category)], "");

@@ -6,6 +6,7 @@
 // describes the JSON form field by field.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -98,7 +99,8 @@ struct Device {
   uint64_t allocations = 0;
   Moment peak;
   std::optional<uint64_t> peak_reserved_bytes;
-  std::optional<uint64_t> peak_used_bytes;  // of the whole device; possibly at another moment
+  std::optional<uint64_t> peak_used_bytes;       // of the whole device; possibly at another moment
+  std::optional<uint64_t> peak_requested_bytes;  // most requested bytes at one moment, without rounding
   uint64_t end_bytes = 0;
 };
 
@@ -152,6 +154,11 @@ struct Answer {
   std::vector<Moment> moments;                  // as requested with --at
   bool blocks_listed = false;                   // moments list their blocks
   std::vector<Device> devices;                  // largest peak first
+  // The one that the answer is about; nullptr if nothing was allocated.
+  [[nodiscard]] const Device* ChosenDevice() const {
+    const auto found = std::ranges::find_if(devices, &Device::chosen);
+    return found == devices.end() ? nullptr : &*found;
+  }
   std::vector<Process> processes;               // in order of start
   std::optional<HostMemory> host_memory;        // of the answer's process and its workers
   std::vector<growth::Growth> growth;           // leaks on the device, most bytes per step first

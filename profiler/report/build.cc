@@ -142,6 +142,7 @@ class Builder {
       const EventIndex moment[] = {curve.peak().event};
       device.peak.categories = classify::UsageAt(run_, analysis_.categories(), curve, moment)[0];
       device.peak_reserved_bytes = curve.peak_reserved();
+      device.peak_requested_bytes = curve.peak_requested();
       const model::DriverDevice* driver = run_.driver.Find(curve.device().process, curve.device().code);
       if (driver != nullptr && !driver->samples.empty()) device.peak_used_bytes = driver->peak_used();
       device.end_bytes = curve.AllocatedAfter(model::kNever);

@@ -149,6 +149,7 @@ Json DevicesJson(const Answer& answer) {
                        {"allocations", device.allocations},
                        {"peak", MomentJson(device.peak)},
                        {"peak_reserved_bytes", OrNull(device.peak_reserved_bytes)},
+                       {"peak_requested_bytes", OrNull(device.peak_requested_bytes)},
                        {"peak_device_used_bytes", OrNull(device.peak_used_bytes)},
                        {"driver", DriverJson(device.peak.driver)},
                        {"driver_libraries", DriverLibrariesJson(device.peak.driver)},

@@ -27,6 +27,9 @@ DeviceCurve::DeviceCurve(const model::Run& run, model::DeviceIndex device)
     : run_(run), device_(run.devices[device]) {
   const auto& changes = device_.changes;
   uint64_t bytes = 0;
+  uint64_t requested = 0;
+  uint64_t most_requested = 0;
+  bool requests_known = false;
   auto unseen = device_.unseen.begin();
   uint64_t unseen_bytes = 0;
   for (size_t i = 0; i < changes.size(); ++i) {
@@ -36,7 +39,12 @@ DeviceCurve::DeviceCurve(const model::Run& run, model::DeviceIndex device)
       unseen_bytes = static_cast<uint64_t>(unseen->value);
     }
     Raise(chunks_.back().highest, changes[i].event, bytes + unseen_bytes);
+    const model::Block& block = run.blocks[changes[i].block()];
+    requested = changes[i].freed() ? requested - block.Requested() : requested + block.Requested();
+    most_requested = std::max(most_requested, requested + unseen_bytes);
+    requests_known |= block.slack != model::Block::kUnknownSlack;
   }
+  if (requests_known) peak_requested_ = most_requested;
   for (const Chunk& chunk : chunks_) Raise(peak_, chunk.highest.event, chunk.highest.bytes);
 }
 

@@ -32,6 +32,9 @@ class DeviceCurve {
   // report them.
   [[nodiscard]] std::optional<uint64_t> ReservedAfter(model::EventIndex at) const;
   [[nodiscard]] std::optional<uint64_t> peak_reserved() const;
+  // The most bytes that the program had requested at one moment, unknown blocks included: allocated bytes
+  // without the allocator's rounding and slack. Empty if no block has its requested bytes recorded.
+  [[nodiscard]] std::optional<uint64_t> peak_requested() const { return peak_requested_; }
 
   [[nodiscard]] const Peak& peak() const { return peak_; }
   // The highest state after any event in [begin, end). Bytes allocated before `begin` count from `begin` on.
@@ -56,6 +59,7 @@ class DeviceCurve {
   const model::Device& device_;
   std::vector<Chunk> chunks_;
   Peak peak_;
+  std::optional<uint64_t> peak_requested_;
 };
 
 }  // namespace vramscope::timeline

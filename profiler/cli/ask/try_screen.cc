@@ -14,6 +14,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+std::string VariesText(const Measured& run) {
+  return fmt::format(
+      "{}'s allocator may give a request up to twice its bytes. So the allocated peak varies from run to\n"
+      "run, and the requested peak hardly does.\n",
+      run.answer.framework->name);
+}
+
 std::string Difference(std::optional<uint64_t> before, std::optional<uint64_t> after) {
   if (!before || !after) return "";
   if (*before == *after) return "no change";
@@ -44,6 +51,19 @@ std::string Missing(const Measured& run) {
   return fmt::format(", at least {} missing", FormatBytes(run.shortfall_bytes));
 }
 
+// The peak that runs are compared by, and its name.
+struct Compared {
+  const char* name;
+  uint64_t before;
+  uint64_t after;
+};
+
+Compared ComparedPeak(const Measured& before, const Measured& after) {
+  if (before.ComparedByRequests() && after.ComparedByRequests())
+    return {"requested", *before.requested_bytes, *after.requested_bytes};
+  return {"allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes};
+}
+
 std::string VerdictText(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
   if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
     return "No part of the change was applied: the command ran unchanged.";
@@ -52,12 +72,11 @@ std::string VerdictText(const Measured& before, const Measured& after, const std
                        before.fits ? ", but not before" : " too", Missing(after));
   if (!before.fits)
     return fmt::format("It fits with the change; before, it ran out of memory{}.", Missing(before));
-  const uint64_t old_peak = before.answer.peak.allocated_bytes;
-  const uint64_t new_peak = after.answer.peak.allocated_bytes;
-  if (old_peak == new_peak) return "The change does not change the peak of allocated memory.";
+  const auto [name, old_peak, new_peak] = ComparedPeak(before, after);
+  if (old_peak == new_peak) return fmt::format("The change does not change the peak of {} memory.", name);
   const uint64_t difference = std::max(old_peak, new_peak) - std::min(old_peak, new_peak);
   return fmt::format(
-      "The peak of allocated memory {} from {} to {}, {:.1f} % {}.", new_peak < old_peak ? "falls" : "rises",
+      "The peak of {} memory {} from {} to {}, {:.1f} % {}.", name, new_peak < old_peak ? "falls" : "rises",
       FormatBytes(old_peak), FormatBytes(new_peak),
       100.0 * static_cast<double>(difference) / static_cast<double>(std::max<uint64_t>(old_peak, 1)),
       new_peak < old_peak ? "less" : "more");
@@ -109,6 +128,7 @@ Json PeakOf(const Measured& run) {
   for (size_t index = 0; index < peak.categories.size(); ++index)
     categories[classify::Info(static_cast<classify::Category>(index)).key] = peak.categories[index];
   return {{"allocated_bytes", peak.allocated_bytes},
+          {"requested_peak_bytes", run.requested_bytes ? Json(*run.requested_bytes) : Json(nullptr)},
           {"reserved_bytes", peak.reserved_bytes ? Json(*peak.reserved_bytes) : Json(nullptr)},
           {"reserved_peak_bytes", run.reserved_bytes ? Json(*run.reserved_bytes) : Json(nullptr)},
           {"device_used_bytes", run.device_used_bytes ? Json(*run.device_used_bytes) : Json(nullptr)},
@@ -149,8 +169,8 @@ std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outc
 std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
                     const std::vector<Outcome>& outcomes, const Predicted& predicted,
                     const Terminal& terminal) {
-  const bool good = AllApplied(outcomes) && after.fits &&
-                    (!before.fits || after.answer.peak.allocated_bytes <= before.answer.peak.allocated_bytes);
+  const Compared peak = ComparedPeak(before, after);
+  const bool good = AllApplied(outcomes) && after.fits && (!before.fits || peak.after <= peak.before);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.AddRow({"", "before", "after", ""});
   // A run that ended for lack of memory is incomplete, so its peaks cannot be compared.
@@ -161,14 +181,17 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
     table.AddRow({name, BytesOrDash(old_bytes), BytesOrDash(new_bytes),
                   comparable ? Difference(old_bytes, new_bytes) : ""});
   };
+  const bool by_requests = before.ComparedByRequests() && after.ComparedByRequests();
+  if (by_requests) add_known("Peak requested", before.requested_bytes, after.requested_bytes);
   add_known("Peak allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes);
   add_known("Peak reserved", before.reserved_bytes, after.reserved_bytes);
   add_known("Device used", before.device_used_bytes, after.device_used_bytes);
   table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
   table.AddRow({"Ran", Ran(before), Ran(after), ""});
-  return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}",
+  return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}{}",
                      terminal.Paint(VerdictText(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
+                     by_requests ? VariesText(after) : "",
                      PredictedText(predicted, outcomes), AppliedText(outcomes),
                      NotAppliedText(plan, outcomes, predicted));
 }

@@ -61,6 +61,29 @@ TEST(TryScreenTest, ThePeaksStandSideBySideWithTheirDifference) {
   EXPECT_THAT(Text(Ran(kMiB), Ran(kMiB)), StartsWith("The change does not change the peak"));
 }
 
+Measured WithTensorFlow(uint64_t requested, uint64_t allocated) {
+  Measured run = Ran(allocated);
+  run.requested_bytes = requested;
+  static const auto tensorflow = [] {
+    model::Framework made = model::PyTorch();
+    made.allocator = model::AllocatorModel::kBfc;
+    return made;
+  }();
+  run.answer.framework = &tensorflow;
+  return run;
+}
+
+TEST(TryScreenTest, RunsWhoseAllocatedBytesVaryAreComparedByRequestedBytes) {
+  const std::string text = Text(WithTensorFlow(80 * kMiB, 100 * kMiB), WithTensorFlow(60 * kMiB, 102 * kMiB));
+  EXPECT_THAT(text, StartsWith("The peak of requested memory falls from 80.0 MiB to 60.0 MiB, 25.0 % less.\n"));
+  EXPECT_THAT(text, HasSubstr("Peak requested          80.0 MiB          60.0 MiB  -20.0 MiB (-25.0 %)\n"));
+  EXPECT_THAT(text, HasSubstr("Peak allocated         100.0 MiB         102.0 MiB  +2.0 MiB (+2.0 %)\n"));
+  EXPECT_THAT(text, HasSubstr("the requested peak hardly does.\n"));
+  Measured pytorch = Ran(100 * kMiB);
+  pytorch.requested_bytes = 80 * kMiB;
+  EXPECT_THAT(Text(pytorch, pytorch), Not(HasSubstr("requested")));
+}
+
 TEST(TryScreenTest, ARunThatRanOutOfMemoryHasNoPeakToCompareWith) {
   const std::string text = Text(OutOfMemory(300 * kMiB, 20 * kMiB), Ran(100 * kMiB));
   EXPECT_THAT(

@@ -282,10 +282,13 @@ std::string VerdictText(const DryrunResult& result, const Terminal& terminal) {
         entry.library.empty() ? entry.call : fmt::format("{} by {}", entry.call, entry.library);
     table.AddRow({"  of these " + Printable(by), FormatBytes(entry.peak_bytes), Range(entry)});
   }
-  return fmt::format("{}\n{}{}{}{}{}{}{}{}{}\n\n", Sentence(result, terminal), table.ToString(),
-                     StopSentence(result), RetrySentence(result), SurvivedSentence(result),
-                     AssumedSentence(result), DataSentence(result), WorkspaceSentence(result.workspaces),
-                     UncountedSentence(result.uncounted), JobSentence(result), SimulatedSentence(result));
+  std::string text = Sentence(result, terminal) + "\n" + table.ToString();
+  for (const std::string& sentence :
+       {StopSentence(result), RetrySentence(result), SurvivedSentence(result), AssumedSentence(result),
+        DataSentence(result), WorkspaceSentence(result.workspaces), UncountedSentence(result.uncounted),
+        XlaSentence(result), JobSentence(result), SimulatedSentence(result)})
+    text += sentence;
+  return text + "\n\n";
 }
 
 std::string VerdictJson(const DryrunResult& result) {

@@ -22,11 +22,6 @@ constexpr char kPlanVariable[] = "VRAMSCOPE_TRY";  // injector/python/vramscope_
 
 Error NoScratch() { return Error{"Cannot create a temporary folder. Set TMPDIR to a writable folder."}; }
 
-const report::Device* ChosenDevice(const report::Answer& answer) {
-  const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
-  return chosen == answer.devices.end() ? nullptr : &*chosen;
-}
-
 // The figures of a trace alone, without the ledger of a simulated device.
 Result<Measured> MeasuredFrom(const std::string& trace) {
   const model::Run run = VRAMSCOPE_TRY(model::LoadFile(trace));
@@ -34,7 +29,8 @@ Result<Measured> MeasuredFrom(const std::string& trace) {
   report::Answer answer = VRAMSCOPE_TRY(report::BuildAnswer(analysis, {}));
   Measured measured;
   measured.answer = std::move(answer);
-  if (const report::Device* device = ChosenDevice(measured.answer)) {
+  if (const report::Device* device = measured.answer.ChosenDevice()) {
+    measured.requested_bytes = device->peak_requested_bytes;
     measured.reserved_bytes = device->peak_reserved_bytes;
     measured.device_used_bytes = device->peak_used_bytes;
   }
@@ -158,8 +154,10 @@ Result<Measured> TryRunner::RunSimulated(const DryrunPlan& plan, CommandOutput o
   Measured measured;
   measured.wait_status = result->wait_status;
   if (!result->used_device) return measured;
-  if (const report::Device* device = ChosenDevice(result->answer))
+  if (const report::Device* device = result->answer.ChosenDevice()) {
+    measured.requested_bytes = device->peak_requested_bytes;
     measured.reserved_bytes = device->peak_reserved_bytes;
+  }
   measured.device_used_bytes = result->ledger.peak_bytes;
   measured.answer = std::move(result->answer);
   measured.fits = result->fits;

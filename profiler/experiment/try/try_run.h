@@ -18,7 +18,8 @@ namespace vramscope::experiment {
 // The figures of one run that are compared.
 struct Measured {
   report::Answer answer;
-  std::optional<uint64_t> reserved_bytes;     // the highest reserved bytes of PyTorch's allocator
+  std::optional<uint64_t> requested_bytes;    // the most that live blocks requested at one moment
+  std::optional<uint64_t> reserved_bytes;     // the highest reserved bytes of the framework's allocator
   std::optional<uint64_t> device_used_bytes;  // the highest used bytes of the device
   bool fits = true;                           // false: an allocation failed for good
   uint64_t shortfall_bytes = 0;               // lower bound of the missing bytes; 0 = it fits, or unknown
@@ -27,6 +28,11 @@ struct Measured {
   uint32_t stopped_after = 0;                 // number of steps, if it was stopped early; otherwise 0
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
+  // True if runs are compared by requested bytes and not by allocated bytes. TensorFlow's allocator gives a
+  // request up to twice its bytes, and how much differs between two runs of one program.
+  [[nodiscard]] bool ComparedByRequests() const {
+    return requested_bytes && answer.framework->allocator == model::AllocatorModel::kBfc;
+  }
 };
 
 // The result of one part of the change in the process that was run.
