@@ -33,6 +33,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--optimizer", choices=tuple(OPTIMIZERS), default="adam")
     parser.add_argument("--accumulate", type=int, default=0)
     parser.add_argument("--recompute", action="store_true")
+    parser.add_argument("--replicas", type=int, default=0, help="MirroredStrategy over this many GPUs")
     return parser.parse_args()
 
 
@@ -183,6 +184,12 @@ def main() -> None:
     keras.utils.set_random_seed(0)
     if options.policy:
         keras.config.set_dtype_policy(options.policy)
+    scope = tf.distribute.MirroredStrategy([f"GPU:{number}" for number in range(options.replicas)]).scope() if options.replicas else contextlib.nullcontext()
+    with scope:
+        train(options)
+
+
+def train(options: argparse.Namespace) -> None:
     model = model_of(options)
     optimizer = OPTIMIZERS[options.optimizer](**({"gradient_accumulation_steps": options.accumulate} if options.accumulate else {}))
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)

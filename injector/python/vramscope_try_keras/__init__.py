@@ -6,6 +6,7 @@
     accumulation   --accumulate         gradient_accumulation_steps of the optimizer, and smaller batches
     batches        --batch              batch_size of fit(), of tf.data and of Keras' data set functions
     remat          --checkpoint         the rematerialization mode of layers
+    replicas       --shard ddp:N        MirroredStrategy as the program's default strategy
     allocator      --alloc-conf         the environment variables of TensorFlow's allocator
     lines          the lines that make the same change in code
 
@@ -17,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Dict, List
 
-_APPLIED = ("amp", "precision", "optimizer", "batch", "accumulate", "checkpoint", "alloc-conf")
+_APPLIED = ("amp", "precision", "optimizer", "batch", "accumulate", "checkpoint", "shard", "alloc-conf")
 
 
 def arrange(text: str) -> None:
@@ -74,6 +75,7 @@ def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", smaller: "Li
         "precision": lambda: install(__name__, "policy", "precision", LONG[asked["precision"]], notes),
         "optimizer": lambda: install(__name__, "optimizers", plan["optimizer"], plan.get("implementation"), notes),
         "accumulate": lambda: install(__name__, "accumulation", plan["accumulate"], smaller, notes),
+        "shard": lambda: install(__name__, "replicas", asked["shard"], notes),
         "checkpoint": lambda: install(__name__, "remat", plan["checkpoint"], notes),
     }
     for lever, react in installs.items():

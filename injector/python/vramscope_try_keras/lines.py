@@ -23,6 +23,9 @@ def lines_for(lever: str, plan: Dict[str, Any]) -> Optional[List[str]]:
                 f"batch_size = batch_size // {plan['accumulate']}"]
     if lever == "checkpoint":
         return ['with keras.RematScope(mode="list_of_layers", layer_names=["block0", ...]):', "    model = ...  # created inside the scope"]
+    if lever == "shard" and plan["beyond"]["shard"].startswith("ddp:"):
+        return ["strategy = tf.distribute.MirroredStrategy()", "with strategy.scope():", "    model = ...  # and compile() inside the scope",
+                "# your own loop: strategy.run(step, args=(batch,)), with batches of strategy.experimental_distribute_dataset(data)"]
     if lever == "freeze":
         return ["layer.trainable = False  # before compile()"]
     if lever == "alloc-conf":
