@@ -160,7 +160,14 @@ const Name* FindName(const char* text, size_t length) {
   return AddName(text, length, hash);
 }
 
+bool IsOfXla(Domain domain) {
+  if (domain == nullptr) return false;
+  const auto* const name = reinterpret_cast<const Name*>(MeaningOf(domain));
+  return name != nullptr && name->length == 3 && memcmp(name->text, "TSL", 3) == 0;
+}
+
 const Name* NameOf(Domain domain, const char* text) {
+  if (IsOfXla(domain)) return nullptr;
   if (text == nullptr) text = "";
   if (domain == nullptr) return FindName(text, strlen(text));
   Composer composer(domain);
@@ -169,6 +176,7 @@ const Name* NameOf(Domain domain, const char* text) {
 }
 
 const Name* NameOf(Domain domain, const wchar_t* text) {
+  if (IsOfXla(domain)) return nullptr;
   Composer composer(domain);
   if (text != nullptr) composer.Add(text);
   return composer.Find();
@@ -178,6 +186,7 @@ const Name* NameOf(Domain domain, int32_t type, const Message& message) {
   if (type == kAscii) return NameOf(domain, message.ascii);
   if (type == kWide) return NameOf(domain, message.wide);
   if (type != kRegistered) return NameOf(domain, "");
+  if (IsOfXla(domain)) return nullptr;
   const auto* const name = reinterpret_cast<const Name*>(MeaningOf(message.registered));
   if (name == nullptr) return NameOf(domain, kUnknownString);
   if (domain == nullptr) return name;

@@ -30,7 +30,11 @@ struct Name {
 // thread; not from signal handlers.
 const Name* FindName(const char* text, size_t length);
 
-// The text of a message; "" if it has none or an unreadable one. In a domain other than the default one it is
+// True for the domain in which XLA, in JAX and TensorFlow, marks each operator of a compiled program and each
+// pass of its compiler. These thousands of names are not recorded: they would hide the program's own.
+bool IsOfXla(Domain domain);
+
+// The text of a message; "" if it has none or an unreadable one. nullptr if IsOfXla(domain). In a domain other than the default one it is
 // "domain:text", as in Nsight Systems.
 const Name* NameOf(Domain domain, int32_t type, const Message& message);
 const Name* NameOf(Domain domain, const char* text);

@@ -53,6 +53,16 @@ TEST(NvtxNamesTest, ADomainStandsInFrontOfTheMessage) {
   EXPECT_EQ(TextOf(NameOf(nullptr, kRegistered, Message{.registered = string})), "a registered string");
 }
 
+TEST(NvtxNamesTest, RangesOfXlaAreNotRecorded) {
+  FreshCollector();
+  const Domain domain = MakeDomain("TSL");
+  const Domain string = MakeDomain("fusion");
+  EXPECT_EQ(NameOf(domain, "Thunk:#hlo_op=fusion.1136#"), nullptr);
+  EXPECT_EQ(NameOf(domain, L"Thunk"), nullptr);
+  EXPECT_EQ(NameOf(domain, kRegistered, Message{.registered = string}), nullptr);
+  EXPECT_EQ(TextOf(NameOf(MakeDomain("TSLA"), "x")), "TSLA:x");
+}
+
 TEST(NvtxNamesTest, WideTextsBecomeUtf8) {
   FreshCollector();
   EXPECT_EQ(TextOf(NameOf(nullptr, L"a\u00e4\u20ac\U0001F600")), "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");

@@ -199,7 +199,8 @@ Handle Remember(Handle handle, const Name* name) {
 template <typename Character>
 Handle RegisterString(Core2Function function, Domain domain, const Character* text) {
   auto* const next = NextOf<Handle(Domain, const Character*)>(Core2(function));
-  return Remember(next == nullptr ? nullptr : next(ForNext(domain), text), NameOf(nullptr, text));
+  const Name* const name = IsOfXla(domain) ? nullptr : NameOf(nullptr, text);
+  return Remember(next == nullptr ? nullptr : next(ForNext(domain), text), name);
 }
 Handle DomainRegisterStringA(Domain domain, const char* text) {
   return RegisterString(kDomainRegisterStringA, domain, text);
