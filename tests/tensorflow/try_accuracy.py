@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures `vramscope try` on Keras programs: the peak of allocated memory with a change applied from outside, against the same change in the
-program's code (keras_models.py). Both are dry runs.
+"""Measures `vramscope try` on Keras programs: the peak of memory with a change applied from outside, against the same change in the program's code
+(keras_models.py). Both are dry runs. `try` compares runs by requested bytes, so the table does too; the last columns are about allocated bytes.
 
     VRAMSCOPE_BIN=build/release/bin/vramscope VRAMSCOPE_TENSORFLOW_PYTHON=... python3 tests/tensorflow/try_accuracy.py --out FOLDER [--model mlp ...]
 
@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 PROGRAM = str(Path(__file__).resolve().parent / "keras_models.py")
 PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
@@ -29,6 +29,7 @@ ORDER = {"PYTHONHASHSEED": "0", "TF_NUM_INTEROP_THREADS": "1"}
 class Change(NamedTuple):
     outside: List[str]
     written: Dict[str, str]  # options of keras_models.py
+    gpu: str = GPU
 
 
 CHANGES = {
@@ -40,6 +41,7 @@ CHANGES = {
     "batch 0.5x": Change(["--batch", "0.5x"], {"--batch": "32", "--steps": "12"}),
     "batch 2x": Change(["--batch", "2x"], {"--batch": "128", "--steps": "3"}),
     "accumulate 2": Change(["--accumulate", "2"], {"--batch": "32", "--steps": "12", "--accumulate": "2"}),
+    "shard ddp:2": Change(["--shard", "ddp:2"], {"--replicas": "2"}, GPU + ":2"),
     "checkpoint all": Change(["--checkpoint", "all"], {"--recompute": ""}),
 }
 MODELS = ("mlp", "cnn", "transformer", "lstm", "unet", "text", "eager_mlp", "graph_transformer", "resnet", "mobilenet", "efficientnet")
@@ -71,18 +73,22 @@ class Measured:
         self.figures[key] = value
         self._file.write_text(json.dumps(self.figures, indent=1), encoding="utf-8")
 
-    def dry_run(self, key: str, words: List[str], trace: Optional[Path] = None) -> None:
+    def dry_run(self, key: str, words: List[str], gpu: str = GPU, trace: Optional[Path] = None) -> None:
         if key not in self.figures or (trace is not None and not trace.exists()):
             kept = ["-o", str(trace)] if trace is not None else []
-            answer = asked(["dryrun", "--gpu", GPU, "--steps", "all", "--json", *kept, "--", *words])
-            self.keep(key, answer["peak"]["allocated_bytes"] if "peak" in answer else answer)
+            answer = asked(["dryrun", "--gpu", gpu, "--steps", "all", "--xla", "off", "--json", *kept, "--", *words])
+            self.keep(key, peaks(answer["peak"]) if "peak" in answer else answer)
 
-    def tried(self, key: str, change: List[str], words: List[str], before: Path) -> None:
+    def tried(self, key: str, change: Change, words: List[str], before: Path) -> None:
         if key in self.figures:
             return
-        answer = asked(["try", "--dry", "--gpu", GPU, "--steps", "all", "--json", "--before", str(before), *change, "--", *words])
+        answer = asked(["try", "--dry", "--gpu", change.gpu, "--steps", "all", "--xla", "off", "--json", "--before", str(before), *change.outside, "--", *words])
         whys = [one["why"] for one in answer.get("not_applied", [])]
-        self.keep(key, {"refused": whys} if whys else answer["after"]["peak"]["allocated_bytes"] if "after" in answer else answer)
+        self.keep(key, {"refused": whys} if whys else peaks(answer["after"]["peak"]) if "after" in answer else answer)
+
+
+def peaks(peak: Dict[str, Any]) -> Dict[str, int]:
+    return {"requested": peak["requested_peak_bytes"], "allocated": peak["allocated_bytes"]}
 
 
 def measure_noise(measured: Measured, model: str) -> None:
@@ -92,45 +98,52 @@ def measure_noise(measured: Measured, model: str) -> None:
 
 def measure(measured: Measured, model: str, name: str) -> None:
     before = measured.folder / f"{model}.vms"
-    measured.dry_run(f"{model} | plain 0", program(model, {}), before)
-    measured.dry_run(f"{model} | {name} | written", program(model, CHANGES[name].written))
-    measured.tried(f"{model} | {name} | tried", CHANGES[name].outside, program(model, {}), before)
+    change = CHANGES[name]
+    measured.dry_run(f"{model} | plain 0", program(model, {}), trace=before)
+    measured.dry_run(f"{model} | {name} | written", program(model, change.written), change.gpu)
+    measured.tried(f"{model} | {name} | tried", change, program(model, {}), before)
     print(model, name, measured.figures[f"{model} | {name} | written"], measured.figures[f"{model} | {name} | tried"], flush=True)
 
 
-def error_of(figures: Dict[str, Any], model: str, name: str) -> Optional[float]:
-    tried, written = figures.get(f"{model} | {name} | tried"), figures.get(f"{model} | {name} | written")
-    return 100 * (tried / written - 1) if isinstance(tried, int) and isinstance(written, int) else None
+def error_of(figures: Dict[str, Any], model: str, name: str, which: str) -> Optional[float]:
+    """Percent; None if the change was refused or a run failed."""
+    tried, written = (figures.get(f"{model} | {name} | {side}", {}).get(which) for side in ("tried", "written"))
+    return 100 * (tried / written - 1) if tried and written else None
 
 
-def has_wrong_sign(figures: Dict[str, Any], model: str, name: str) -> bool:
-    plain = figures[f"{model} | plain 0"]
-    tried, written = (figures[f"{model} | {name} | {which}"] / plain - 1 for which in ("tried", "written"))
+def has_wrong_sign(figures: Dict[str, Any], model: str, name: str, which: str) -> bool:
+    plain = figures[f"{model} | plain 0"][which]
+    tried, written = (figures[f"{model} | {name} | {side}"][which] / plain - 1 for side in ("tried", "written"))
     return tried * written < 0 and max(abs(tried), abs(written)) > 0.01
 
 
-def row(title: str, errors: List[float], refused: int, wrong: int) -> str:
-    ordered = sorted(errors, key=abs)
-    equal = sum(1 for error in errors if error == 0)
-    p95 = abs(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]) if ordered else 0
-    middle, worst = (statistics.median(abs(error) for error in errors), ordered[-1]) if errors else (0.0, 0.0)
-    return f"| {title} | {len(errors)} | {equal} | {middle:.2f} | {p95:.2f} | {worst:+.2f} | {wrong} | {refused} |"
+def summary(figures: Dict[str, Any], cells: List[Tuple[str, str]], which: str) -> str:
+    """ "equal | median | p95 | worst | wrong signs" of the compared cells."""
+    compared = [(cell, error) for cell in cells if (error := error_of(figures, *cell, which)) is not None]
+    if not compared:
+        return " | | | |"
+    ordered = sorted((error for _, error in compared), key=abs)
+    equal = sum(1 for error in ordered if error == 0)
+    p95 = abs(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))])
+    wrong = sum(1 for cell, _ in compared if has_wrong_sign(figures, *cell, which))
+    return f"{equal} | {statistics.median(map(abs, ordered)):.3f} | {p95:.2f} | {ordered[-1]:+.2f} | {wrong}"
 
 
 def print_tables(figures: Dict[str, Any], models: List[str], changes: List[str]) -> None:
-    print("| | cells | equal | median | p95 | worst | wrong signs | refused or failed |\n|---|---|---|---|---|---|---|---|")
+    columns = " | equal | median | p95 | worst | wrong signs"
+    print(f"| requested, then allocated | cells | refused or failed{columns}{columns} |\n|{'---|' * 13}")
     cells = [(model, name) for model in models for name in changes if f"{model} | {name} | tried" in figures]
     groups = [("all", cells)]
     groups += [(name, [cell for cell in cells if cell[1] == name]) for name in changes]
     groups += [(model, [cell for cell in cells if cell[0] == model]) for model in models]
     for title, group in groups:
-        errors = [error for error in (error_of(figures, *cell) for cell in group) if error is not None]
-        wrong = sum(1 for cell in group if error_of(figures, *cell) is not None and has_wrong_sign(figures, *cell))
-        print(row(title, errors, len(group) - len(errors), wrong))
+        refused = sum(1 for cell in group if error_of(figures, *cell, "requested") is None)
+        print(f"| {title} | {len(group)} | {refused} | {summary(figures, group, 'requested')} | {summary(figures, group, 'allocated')} |")
     for model in models:
-        peaks = [figures.get(f"{model} | plain {number}") for number in range(NOISE)]
-        if all(isinstance(peak, int) for peak in peaks):
-            print(f"noise of {model}: {100 * (max(peaks) / min(peaks) - 1):.2f} % of {max(peaks)} bytes")
+        for which in ("requested", "allocated"):
+            runs = [figures.get(f"{model} | plain {number}", {}).get(which) for number in range(NOISE)]
+            if all(runs):
+                print(f"noise of {model}, {which}: {100 * (max(runs) / min(runs) - 1):.2f} % of {max(runs)} bytes")
 
 
 def main() -> None:

@@ -41,6 +41,8 @@ const VerbHelp& TryHelp() {
         {"rank", '\0', "R", "The rank to run, from 0; default 0."},
         {"keep-init", '\0', nullptr,
          "With --dry: initialize large random weights on the CPU as the command does."},
+        {"xla", '\0', "on|off",
+         "With --dry, off: Keras' jit_compile=\"auto\" does not compile the step, which is quicker."},
         {"steps", '\0', "N|all",
          "End the command after N optimizer steps. Default: when the peak has not grown\n"
          "for two steps, but not before the sixth."},
@@ -59,7 +61,7 @@ namespace {
 // Command, steps and device, as `vramscope dryrun` reads them; without --dry, no device is requested.
 Result<DryrunPlan> RunPlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models) {
   std::vector<std::string> words;
-  for (const char* option : {"gpu", "capacity", "steps", "world-size", "rank"})
+  for (const char* option : {"gpu", "capacity", "steps", "world-size", "rank", "xla"})
     if (arguments.Has(option)) words.insert(words.end(), {std::string("--") + option, arguments.Get(option)});
   if (arguments.Has("keep-init")) words.emplace_back("--keep-init");
   if (!arguments.Has("dry")) words.insert(words.end(), {"--gpu", models.front().name});
@@ -103,7 +105,7 @@ Result<TryPlan> PlanFromArguments(const Arguments& arguments) {
     if (!arguments.Has("gpu"))
       return Error{"--dry needs a GPU: --gpu h100-80gb; `vramscope dryrun --gpu list` shows the models."};
   } else {
-    for (const char* option : {"gpu", "capacity", "world-size", "rank", "keep-init"})
+    for (const char* option : {"gpu", "capacity", "world-size", "rank", "keep-init", "xla"})
       if (arguments.Has(option))
         return Error{fmt::format("--{} applies to the simulated GPU; add --dry.", option)};
   }

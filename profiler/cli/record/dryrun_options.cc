@@ -261,6 +261,9 @@ const VerbHelp& DryrunHelp() {
         "How a mixture of experts routes tokens: equally to all experts (default), or all to one."},
        {"keep-init", '\0', nullptr,
         "Initialize large random weights on the CPU as the command does. Default: leave them empty."},
+       {"xla", '\0', "on|off",
+        "off: Keras' jit_compile=\"auto\" does not compile the step. That is quicker, and blocks have\n"
+        "names; on a GPU, Keras compiles."},
        {"output", 'o', "FILE", "Keep the trace in this file."},
        {"depth", '\0', "light|auto|deep|all", "How much to record, as for `vramscope record`."},
        {"stacks", '\0', "none|python|native|all",
@@ -306,6 +309,8 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   plan.say = Say;
   plan.command = arguments.positionals();
   plan.keep_init = arguments.Has("keep-init");
+  VRAMSCOPE_TRY(CheckChoice("xla", arguments.Get("xla", "on"), {"on", "off"}));
+  plan.xla = arguments.Get("xla", "on") == "on";
   plan.output = VRAMSCOPE_TRY(collector::ExpandName(arguments.Get("output")));
   for (const Status& status :
        {ReadDevice(arguments, models, plan), ReadSteps(arguments, plan), ReadRank(arguments, plan),

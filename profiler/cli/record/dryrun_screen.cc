@@ -189,6 +189,14 @@ std::string WorkspaceSentence(const ConvolutionWorkspaces& workspaces) {
       FormatBytes(static_cast<uint64_t>(kHigh * bytes)));
 }
 
+std::string XlaSentence(const DryrunResult& result) {
+  if (result.without_xla.empty()) return "";
+  return fmt::format(
+      "Keras ran without XLA, because {}.\n"
+      "  On a GPU, it compiles the step with XLA, which takes other memory.\n",
+      Printable(result.without_xla));
+}
+
 std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
   if (!uncounted.attention && !uncounted.batch_norm) return "";
   return fmt::format("Workspaces of {} in cuDNN\n  are not known and count as 0.\n",
@@ -261,6 +269,8 @@ nlohmann::ordered_json PeakJson(const DryrunResult& result) {
   const std::optional<uint64_t>& then = result.answer.peak.reserved_bytes;
   peak["reserved_bytes"] = then.has_value() ? Json(*then) : Json(nullptr);
   peak["reserved_peak_bytes"] = result.PeakReserved();
+  const report::Device* device = result.answer.ChosenDevice();
+  peak["requested_peak_bytes"] = OrNull(device != nullptr ? device->peak_requested_bytes : std::nullopt);
   peak["device_used_bytes"] = result.ledger.peak_bytes;
   return peak;
 }
@@ -313,6 +323,7 @@ std::string VerdictJson(const DryrunResult& result) {
   document["no_room_for"] = result.refused_beside.empty() ? Json(nullptr) : Json(result.refused_beside);
   document["stopped_after_step"] = result.stopped_after == 0 ? Json(nullptr) : Json(result.stopped_after);
   document["waits_at"] = result.waits_at.empty() ? Json(nullptr) : Json(result.waits_at);
+  document["without_xla"] = result.without_xla.empty() ? Json(nullptr) : Json(result.without_xla);
   document["peak"].update(PeakJson(result));
   document["device_memory"] = EntriesOf(result.ledger);
   document["device_processes"] = Json::array();

@@ -34,6 +34,19 @@ TEST(DryrunScreenTest, SaysHowAFigureIsKnownThatPyTorchDidNotAskFor) {
   EXPECT_THAT(text, HasSubstr("124.0 MiB left.\n"));
 }
 
+TEST(DryrunScreenTest, SaysThatNothingWasComputed) {
+  EXPECT_THAT(VerdictText(Fitting(), Terminal{}),
+              HasSubstr("Simulated: PyTorch itself allocates; results are not computed, data-dependent sizes"));
+}
+
+TEST(DryrunScreenTest, SaysWhyKerasRanWithoutXla) {
+  EXPECT_THAT(VerdictText(Fitting(), Terminal{}), Not(HasSubstr("XLA")));
+  DryrunResult result = Fitting();
+  result.without_xla = "of --xla off";
+  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("Keras ran without XLA, because of --xla off.\n"));
+  EXPECT_THAT(VerdictJson(result), HasSubstr("\"without_xla\": \"of --xla off\""));
+}
+
 TEST(DryrunScreenTest, SaysThatARangeReachesBeyondTheGpu) {
   DryrunResult result = Fitting();
   result.ledger.entries.back().high_bytes = 700 << 20;

@@ -48,6 +48,7 @@ struct DryrunPlan {
   std::vector<collector::GpuModel> table;  // --gpu all: every model; otherwise empty
   std::string steps = "stable";            // "stable", "all" or a number
   bool keep_init = false;
+  bool xla = true;  // --xla; false: Keras' jit_compile="auto" does not compile
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
   uint64_t shuffles = 0;        // number of data orders to try, the program's own first; 0 = not requested

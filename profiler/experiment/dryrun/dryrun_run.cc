@@ -115,6 +115,7 @@ void NoteSurvived(const model::Run& run, DryrunResult& result) {
 std::string DryrunSettings(const DryrunPlan& plan, const RunVariant& variant,
                            const std::optional<LoneRank>& lone_rank, const std::string& scratch) {
   std::string text = fmt::format("steps={};init={}", plan.steps, plan.keep_init ? "keep" : "skip");
+  if (!plan.xla) text += ";xla=off";
   if (lone_rank) text += fmt::format(";world={};rank={}", lone_rank->world, lone_rank->rank);
   if (variant.order != 0) text += fmt::format(";order={}", variant.order);
   if (variant.assumed)
@@ -152,6 +153,11 @@ std::optional<LoneRank> OneOfAJob(const std::vector<std::string>& command, std::
   lone_rank = LoneRank{static_cast<uint64_t>(device.devices), 0};
   device.devices = 1;
   return lone_rank;
+}
+
+std::string ReadWithoutXla(const std::string& folder) {
+  const std::vector<std::string> notes = Notes(folder, ".xla");
+  return notes.empty() ? "" : notes.front();
 }
 
 }  // namespace
@@ -200,8 +206,8 @@ std::optional<bool> DryrunResult::Verdict() const {
 }
 
 uint64_t DryrunResult::PeakReserved() const {
-  const auto chosen = std::ranges::find_if(answer.devices, &report::Device::chosen);
-  return chosen == answer.devices.end() ? 0 : chosen->peak_reserved_bytes.value_or(0);
+  const report::Device* device = answer.ChosenDevice();
+  return device == nullptr ? 0 : device->peak_reserved_bytes.value_or(0);
 }
 
 Result<collector::RecordOptions> DryrunRunner::OptionsFor(const std::vector<std::string>& command,
@@ -272,6 +278,7 @@ Result<DryrunResult> DryrunRunner::Run(const std::vector<std::string>& command,
   result.used_device = result.ledger.capacity_bytes != 0;
   if (!result.used_device) return result;
   ReadStop(scratch.path(), result);
+  result.without_xla = ReadWithoutXla(scratch.path());
   ReadDataReads(scratch.path(), result);
   ReadWorkspaces(scratch.path(), result.workspaces, result.uncounted);
   const model::Run run = VRAMSCOPE_TRY(model::LoadFile(outcome.path));

@@ -66,6 +66,7 @@ struct DryrunResult {
   report::Answer answer;
   uint32_t stopped_after = 0;        // number of steps after which the run was stopped early; otherwise 0
   std::string waits_at;              // "train.py:41" if it was stopped because it waited there for a value
+  std::string without_xla;           // why XLA did not compile what Keras would compile on a GPU; "" = it did
   bool stopped_by_calm = false;      // stopped because the peak no longer grew
   std::vector<DataRead> data_reads;  // sizes first, then by count
   bool read_vectors = false;         // the program read more uncomputed values at once than data_reads covers

@@ -2,11 +2,13 @@
 """What a dry run changes in a TensorFlow program.
 
     steps     the program ends after some optimizer steps, as with PyTorch (stop.py)
-    XLA       Keras' jit_compile="auto" is off: XLA would need the real compiler for a GPU, and would compile for minutes.
+    XLA       without NVIDIA's compiler (ptxas), Keras' jit_compile="auto" does not compile: XLA would fail. The answer reports it.
               A program that asks for XLA itself still gets it
     scaling   with mixed_float16, gradients count as finite, so that the step is applied. The check runs as usual and takes its memory,
               but no kernel computes its answer"""
 
+import os
+import shutil
 import sys
 from typing import Any, Callable, Tuple
 
@@ -54,24 +56,49 @@ class StopKeras(Stop):
         return peak, peak
 
 
-def install(steps: str, notes: str) -> None:
+def install(steps: str, notes: str, xla: bool) -> None:
+    """xla: False if the user wants jit_compile="auto" to be off."""
     if steps != "all":
         from vramscope_shim_tensorflow import recorder
 
         stop = StopKeras(sys.modules["tensorflow"], steps, notes, recorder.calls_in_a_step)
         recorder.watch_steps(guard.hook(HOOK, stop.stepped))
-    import_hook.when_imported("keras", guard.hook(HOOK, change_keras))
+    import_hook.when_imported("keras", guard.hook(HOOK, lambda: change_keras(notes, xla)))
 
 
-def change_keras() -> None:
+def change_keras(notes: str, xla: bool) -> None:
     keras = sys.modules["keras"]
     if keras.backend.backend() != "tensorflow":
         return
     from keras.src.optimizers import loss_scale_optimizer
     from keras.src.trainers import trainer
 
-    patches.wrap_method(trainer.Trainer, "_resolve_auto_jit_compile", lambda _original: lambda _trainer: False)
+    if not xla:
+        patches.wrap_method(trainer.Trainer, "_resolve_auto_jit_compile", _not_compiled("of --xla off", notes))
+    elif not _finds_ptxas():
+        why = "XLA's compiler is missing (pip install nvidia-cuda-nvcc-cu12)"
+        patches.wrap_method(trainer.Trainer, "_resolve_auto_jit_compile", _not_compiled(why, notes))
     patches.wrap_method(loss_scale_optimizer.LossScaleOptimizer, "check_finite", _always_finite)
+
+
+def _finds_ptxas() -> bool:
+    """Looks where XLA looks: in the wheel nvidia-cuda-nvcc beside TensorFlow, in CUDA's usual folder, and in PATH."""
+    packages = os.path.dirname(os.path.dirname(sys.modules["tensorflow"].__file__ or ""))
+    folders = [os.path.join(packages, "nvidia", "cuda_nvcc", "bin"), "/usr/local/cuda/bin", os.environ.get("PATH", "")]
+    return shutil.which("ptxas", path=os.pathsep.join(folders)) is not None
+
+
+def _not_compiled(why: str, notes: str) -> Callable[[Any], Any]:
+    def build(resolve: Any) -> Any:
+        def resolved(trainer: Any) -> bool:
+            if resolve(trainer) and notes:
+                with open(os.path.join(notes, f"{os.getpid()}.xla"), "w", encoding="utf-8") as file:
+                    file.write(why)
+            return False
+
+        return resolved
+
+    return build
 
 
 def _always_finite(check: Any) -> Any:
