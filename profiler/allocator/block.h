@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a device, stored in one array and linked by index.
-//
-// Why indices and not pointers: the whole state of the allocator is then a few vectors that can be copied.
-// Replay copies it to try two readings of an ambiguous record. An autopsy copies it to try another setting at
-// the moment of the failure. Indices also halve the size of the links.
+// The blocks of a device, stored in one array and linked by index, so that the whole state can be copied.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +43,7 @@ struct Block {
   [[nodiscard]] bool is_expandable() const { return expandable != kNotExpandable; }
 };
 
-// Blocks by number; the numbers of deleted blocks are reused.
+// Blocks by number. The numbers of deleted blocks are reused.
 class BlockTable {
  public:
   Block& operator[](BlockNumber number) { return blocks_[number]; }

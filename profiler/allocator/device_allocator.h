@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's caching allocator for one device, as a pure state machine: a request in, a decision with
-// addresses out, no other effects.
-//
-// Why: replay runs a recording through it and compares every decision. Fragmentation and autopsy use it to
-// find the effect of other settings. Every estimate is a changed sequence of requests run through it.
-// tests/differential compares it with PyTorch's own compiled allocator, decision by decision. PyTorch:
-// DeviceCachingAllocator in c10/cuda/CUDACachingAllocator.cpp, releases 1.13 to 2.15 (release.h).
+// PyTorch's caching allocator for one device, as a pure state machine. Source: DeviceCachingAllocator in
+// c10/cuda/CUDACachingAllocator.cpp, releases 1.13 to 2.15 (release.h).
 //
 //   Malloc ── round ── search the free list ── split, hand out the low part
 //                        │ nothing fits
@@ -17,10 +12,8 @@
 //                        └── wait for all pending frees, give back the cache, ask the driver again
 //                              └── out of memory
 //
-// Two facts come from the running program and are inputs: the pool of a request, and when a block that
-// another stream used becomes free. The state contains no time, no threads and no memory contents. Equal
-// inputs give equal decisions. Copies are independent, but share the driver and the listener until these are
-// replaced.
+// Inputs from the running program: the pool of a request, and when a block that another stream used becomes
+// free. Equal inputs give equal decisions. Copies share only the driver and the listener.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +33,8 @@ namespace vramscope::allocator {
 
 class DeviceAllocator {
  public:
-  // `device_bytes` is the memory of the device: the base of memory fractions and of address ranges. `driver`
-  // must outlive this object.
+  // `device_bytes`: memory of the device, the base of memory fractions and address ranges. `driver` must
+  // outlive this object.
   DeviceAllocator(const Release& release, const Settings& settings, uint64_t device_bytes, Driver& driver);
 
   void SetDriver(Driver& driver) { heap_.driver = &driver; }
@@ -57,15 +50,13 @@ class DeviceAllocator {
 
   // Returns the address, or nothing if memory runs out. `bytes` must not be 0.
   std::optional<uint64_t> Malloc(uint64_t bytes, StreamIndex stream, PoolIndex pool = kDefaultPool);
-  // Frees the allocated block at `address`. Returns false and does nothing if there is none.
+  // Returns false and does nothing if no block is allocated at `address`.
   bool Free(uint64_t address);
   // Like Free, for a block that another stream may still use. The block becomes free in CompleteFree, or when
-  // a failing request or EmptyCache waits for all streams. (record_stream itself has no effect on the
-  // allocator; only this later free has.)
+  // a failing request or EmptyCache waits for all streams.
   bool FreeLater(uint64_t address);
   bool CompleteFree(uint64_t address);
-  // torch.cuda.empty_cache(). With a pool: gives back that pool's cache, as the end of a torch.cuda.MemPool
-  // does.
+  // torch.cuda.empty_cache(), or the end of a torch.cuda.MemPool.
   void EmptyCache(PoolIndex pool = kDefaultPool) { ReleaseCached(heap_, expandable_, pool); }
 
   // Lifetime of private pools. Creating a torch.cuda.MemPool calls RetainPool. BeginPool also retains the
@@ -79,7 +70,7 @@ class DeviceAllocator {
 
   // Adds a segment of a recording at its address, which must be unused. Its blocks must fill it. Expandable
   // memory is added as a whole range, with the mapped runs in order of address. Call before the first
-  // request; the listener gets no event.
+  // request.
   void Adopt(const SegmentState& segment) { allocator::Adopt(heap_, segment); }
   void AdoptExpandable(const ExpandableRange& range, const std::vector<const SegmentState*>& mapped) {
     allocator::AdoptExpandable(heap_, expandable_, range, mapped);
@@ -89,17 +80,16 @@ class DeviceAllocator {
   [[nodiscard]] const Settings& settings() const { return heap_.settings; }
   [[nodiscard]] const Release& release() const { return *heap_.release; }
   [[nodiscard]] uint64_t device_bytes() const { return heap_.device_bytes; }
-  // The segments as torch.cuda.memory_snapshot() would list them. O(blocks).
+  // As torch.cuda.memory_snapshot() would list them. O(blocks).
   [[nodiscard]] std::vector<SegmentState> Segments() const { return allocator::Segments(heap_); }
   // The allocated or pending block at `address`; nullptr if there is none.
   [[nodiscard]] const Block* Find(uint64_t address) const;
   [[nodiscard]] uint64_t pending_frees() const { return heap_.pending_frees; }
-  // True during a capture: PyTorch neither queries nor waits for other streams, and postpones the frees of
-  // blocks that they used.
+  // True during a capture: PyTorch does not wait for other streams and postpones the frees of blocks that
+  // they used.
   [[nodiscard]] bool DefersFrees() const { return heap_.DefersFrees(); }
-  // The block size for a request of `bytes`.
   [[nodiscard]] uint64_t RoundedSize(uint64_t bytes) const;
-  // The size of the segment requested from the driver for this rounded size if nothing cached fits.
+  // Size of the cudaMalloc for this rounded size if nothing cached fits.
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded_bytes) const;
 
  private:
@@ -107,8 +97,7 @@ class DeviceAllocator {
 
   [[nodiscard]] bool UsesExpandable(PoolIndex pool) const;
 
-  // The stages of a request. Each returns kNoBlock if it finds nothing. The returned block is in no free
-  // list.
+  // The stages of a request. Each returns a block that is in no free list, or kNoBlock.
   BlockNumber TakeFree(const Request& request);
   BlockNumber Grow(Request* request, bool* rejected);
   BlockNumber AllocateBlock(const Request& request, bool retry, bool* rejected);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver calls that the caching allocator makes: they allocate memory, reserve addresses and map
-// pages.
+// The CUDA driver calls of the caching allocator.
 //
-// Why an interface: in a replay the results are the recorded ones, including addresses. In an estimate they
-// come from a device of a given capacity (modeled_driver.h). In the differential test they come from the
-// device that PyTorch itself ran on.
+// Why an interface: a replay answers with the recorded results. An estimate answers with a device of a given
+// capacity (modeled_driver.h).
 #pragma once
 
 #include <cstdint>

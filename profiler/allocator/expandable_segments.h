@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expandable segments: address ranges far larger than their memory. Pages are mapped as needed, at the lowest
-// suitable place.
+// Expandable segments: address ranges far larger than their memory. Pages are mapped as needed.
 //
 //   range   [ block | free | block |  unmapped ... | free | unmapped ................................ ]
-//           pages of 2 MiB (small) or of the large segment's size; only pages that are wholly free are
-//           unmapped again
+//           pages of 2 MiB (small) or of the large segment's size. Only wholly free pages are unmapped again
 #pragma once
 
 #include <cstdint>
@@ -16,8 +14,7 @@ namespace vramscope::allocator {
 
 class ExpandableSegments {
  public:
-  // Returns a block for the request, in an existing or a new range. The block is in no free list. Returns
-  // kNoBlock if the driver has too little memory or too few addresses.
+  // Returns a block that is in no free list. kNoBlock: the driver has too little memory or too few addresses.
   BlockNumber Allocate(Heap& heap, const Heap::Request& request);
   // Gives back the pages that lie completely inside a free block.
   void Unmap(Heap& heap, BlockNumber number);
@@ -35,8 +32,8 @@ class ExpandableSegments {
 
   BlockNumber Find(Heap& heap, const Heap::Request& request);
   BlockNumber ReserveRange(Heap& heap, const Heap::Request& request);
-  // Maps the pages of the first `bytes` of an unmapped block and puts them in the free list, merged with free
-  // neighbors. Returns false if the driver has no more memory.
+  // Maps the first `bytes` of an unmapped block into the free list. Returns false if the driver has no more
+  // memory.
   bool Map(Heap& heap, BlockNumber number, uint64_t bytes);
 
   std::vector<Range> segments_;

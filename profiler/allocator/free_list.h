@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The free blocks of one stream in one pool, in PyTorch's order: by size, then by address. From PyTorch
-// 2.11 on, the age of the segment comes before the address.
+// The free blocks of one stream in one pool, ordered by size, then by address. From PyTorch 2.11 on, the age
+// of the segment comes before the address.
 //
 //   free blocks        2048 at 0x200   512 at 0x400   512 at 0x100
 //   order              512 at 0x100    512 at 0x400   2048 at 0x200
 //   request for 512    gets 0x100      request for 1024   gets 0x200
 //
-// Why its own class: every placement is "the first block not smaller than the request in this order". So the
-// exactness of a replay depends on this comparison, and its speed on this lookup. PyTorch keeps all streams
-// of a pool in one std::set with the stream as first key, and a search never leaves its stream. One list per
-// stream has the same order. PyTorch: BlockComparatorSize in c10/cuda/CUDACachingAllocator.cpp, the same from
-// 1.13 to 2.15.
-//
-//   chunks   [512 512 2048 4096] [1 MiB 1 MiB 3 MiB ...] [...]
-//
-// Storage: chunks of at most kChunk entries, so that an insertion moves at most 3 KiB. Lookup: binary search
-// over the last keys of the chunks, then inside one chunk.
+// PyTorch: BlockComparatorSize in c10/cuda/CUDACachingAllocator.cpp, 1.13 to 2.15.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +53,7 @@ class FreeList {
 
   void Insert(const Entry& entry);
   void Erase(Position at);
-  // Erases the entry of the block with these keys, which must be in the list.
+  // Erases the entry with these keys, which must be in the list.
   void Erase(uint64_t bytes, uint32_t registration, uint64_t address) {
     Erase(LowerBound({bytes, registration, address}));
   }
@@ -75,7 +66,7 @@ class FreeList {
   }
 
  private:
-  static constexpr size_t kChunk = 128;
+  static constexpr size_t kChunk = 128;  // entries: an insertion moves at most 3 KiB
 
   using Key = std::tuple<uint64_t, uint32_t, uint64_t>;
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one device as PyTorch's caching allocator sees it: its blocks, their free lists by pool and
-// stream, and the statistics. The member functions change them together.
+// The memory of one device as PyTorch's caching allocator sees it: blocks, free lists and statistics.
 //
 //   pools   0 (default)                          1 (a CUDA graph's)
 //           small: stream 0, stream 7, ...       small: ...
 //           large: stream 0 ─ FreeList ──┐       large: ...
 //   blocks  [ 2 MiB free ]◄──────────────┘  ◄─ previous / next ─►  [ 8 MiB allocated ]◄── in_use, by address
 //
-// Why all members are public: the rules of the allocator (requests, expandable segments, giving memory back,
-// recorded states) live in other files and work on this one state.
+// All members are public: the rules of the allocator live in other files.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +24,23 @@
 
 namespace vramscope::allocator {
 
-// Receives every decision when it is made, in the order in which PyTorch records them. Events have no time.
+// Receives every decision when it is made, in PyTorch's order. Events have no time.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void OnEvent(const Event& event) = 0;
-  // Called after a request that found no memory has searched this pool (PoolOptions::use_on_oom). PyTorch
-  // enters and leaves the pool for the search. Leaving it can complete frees that a capture has deferred.
+  // Called after a failing request has searched this pool (PoolOptions::use_on_oom). Leaving the pool can
+  // complete deferred frees.
   virtual void OnFallbackLeft(PoolIndex) {}
 };
 
-// Options of a torch.cuda.MemPool; the pool of a CUDA graph has none of them.
+// Options of a torch.cuda.MemPool. The pool of a CUDA graph has none.
 struct PoolOptions {
   bool own_allocator = false;
   bool use_on_oom = false;
   bool no_split = false;
 };
 
-// The use of a pool: the capture of a CUDA graph on a stream, or torch.cuda.use_mem_pool.
 enum class PoolUse : uint8_t { kGraphCapture, kMemPool };
 
 struct Heap {
@@ -81,16 +78,16 @@ struct Heap {
   static FreeList& FreeListFor(BlockPool& pool, StreamIndex stream);
   [[nodiscard]] std::vector<StreamIndex> StreamsByHandle() const;
 
-  // Keeps the low `bytes` of a block that is in no list; the rest becomes its free neighbor.
+  // Keeps the low `bytes` of a block that is in no list. The rest becomes its free neighbor.
   BlockNumber SplitOff(BlockNumber number, uint64_t bytes);
-  // Frees a block that is no longer in use: merges it with its free neighbors and puts it in the free list.
+  // Frees a block that is no longer in use and merges it with its free neighbors.
   void FreeBlock(BlockNumber number);
   // Completes all pending frees, or those of one private pool.
   void CompletePendingFrees(std::optional<PoolIndex> pool);
-  // True during a capture: PyTorch neither queries nor waits for other streams.
+  // True during a capture: PyTorch does not wait for other streams.
   [[nodiscard]] bool DefersFrees() const;
   // Merges a free or unmapped neighbor of the same kind into a block that is in no list. Returns the
-  // neighbor's bytes, or 0 if it cannot be merged.
+  // neighbor's bytes, or 0.
   uint64_t TryMerge(BlockNumber into, BlockNumber from);
   void InsertFree(BlockNumber number);
   void EraseFree(const Block& block);
@@ -100,7 +97,7 @@ struct Heap {
 
   [[nodiscard]] bool CountsAges() const;
   PoolStatistics& StatisticsOf(bool small) { return small ? statistics.small_pool : statistics.large_pool; }
-  // Counts free blocks with neighbors. Like PyTorch, it does not count those in expandable segments.
+  // Counts free blocks with neighbors. Like PyTorch, without those in expandable segments.
   void CountSplitFree(const Block& block, int64_t count, int64_t bytes);
   void Reserve(bool small, uint64_t bytes);
   void Unreserve(bool small, uint64_t bytes);

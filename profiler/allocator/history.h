@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history of one device's allocator, as PyTorch itself records it: the events in order, and the segments
-// at the end. TensorFlow's regions are segments here.
+// The history of one device's allocator, as PyTorch records it: the events in order, and the segments at the
+// end. TensorFlow's regions are segments here.
 //
-// Why: a pickle of torch.cuda.memory._snapshot(), a trace and a test's random program contain the same data
-// in different forms. Replay, fragmentation and autopsy read only this form. So a new kind of file needs only
-// a reader that fills it in. PyTorch: TraceEntry, SegmentInfo and BlockInfo in
-// c10/core/CachingDeviceAllocator.h (same actions, same order, 2.1 to 2.15).
+// Snapshots, traces and test programs are all converted to this form. PyTorch: TraceEntry, SegmentInfo and
+// BlockInfo in c10/core/CachingDeviceAllocator.h (2.1 to 2.15).
 //
 //   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...]
 //                       [segment_alloc | segment_map ...]  alloc | oom
@@ -21,13 +19,13 @@
 
 namespace vramscope::allocator {
 
-// A stream, as an index into History::streams. Index 0 is always the default stream (handle 0).
+// Index into History::streams. Index 0 is always the default stream (handle 0).
 using StreamIndex = uint32_t;
-// A memory pool, as an index into History::pools. Index 0 is always the default pool, {0, 0}.
+// Index into History::pools. Index 0 is always the default pool, {0, 0}.
 using PoolIndex = uint16_t;
 constexpr PoolIndex kDefaultPool = 0;
-// Snapshots of PyTorch before 2.8 do not record the pool of an event. It is the pool of the segment at the
-// event's address.
+// Snapshots of PyTorch before 2.8 do not record the pool of an event. The pool is that of the segment at the
+// address.
 constexpr PoolIndex kUnknownPool = 0xffff;
 
 // PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and
@@ -38,8 +36,7 @@ struct PoolId {
   friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
-// True if a file's `address` and `bytes` can be device memory. Addresses are 48 to 57 bits wide. The end of a
-// larger value could overflow.
+// True if a file's `address` and `bytes` can be device memory. The end of a larger value could overflow.
 constexpr bool IsMemory(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kBeyond = uint64_t{1} << 60;
   return address != 0 && bytes != 0 && address < kBeyond && bytes < kBeyond;
@@ -48,10 +45,10 @@ constexpr bool IsMemory(uint64_t address, uint64_t bytes) {
 // Numbered as PyTorch's TraceEntry::Action.
 enum class Action : uint8_t {
   kAlloc,          // bytes = as requested, not rounded
-  kFreeRequested,  // bytes = the same number as at its alloc
-  kFreeCompleted,  // bytes = the same number as at its alloc
-  kSegmentAlloc,   // cudaMalloc; bytes = size of the segment
-  kSegmentFree,    // cudaFree; bytes = size of the segment
+  kFreeRequested,  // bytes = as at its alloc
+  kFreeCompleted,  // bytes = as at its alloc
+  kSegmentAlloc,   // cudaMalloc; bytes = size
+  kSegmentFree,    // cudaFree; bytes = size
   kSegmentMap,     // expandable segments only; bytes = newly mapped
   kSegmentUnmap,   // expandable segments only; bytes = unmapped
   kSnapshot,       // bytes = active bytes; address unused
@@ -73,8 +70,7 @@ static_assert(sizeof(Event) == 32, "histories have millions of events");
 enum class BlockUse : uint8_t {
   kFree,         // "inactive"
   kAllocated,    // "active_allocated"
-  kPendingFree,  // "active_pending_free" or "active_awaiting_free": freed, but another stream may still use
-                 // it
+  kPendingFree,  // "active_pending_free", "active_awaiting_free": another stream may still use it
 };
 
 struct BlockState {
@@ -84,8 +80,7 @@ struct BlockState {
   BlockUse use = BlockUse::kFree;
 };
 
-// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it without gaps, in
-// order of address.
+// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it, in order.
 struct SegmentState {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -93,19 +88,19 @@ struct SegmentState {
   PoolIndex pool = kDefaultPool;
   bool large = false;  // true: belongs to the large pool ("segment_type")
   bool expandable = false;
-  int64_t registration = -1;  // "registration_counter", 2.11 and later: the order of creation of segments
+  int64_t registration = -1;  // "registration_counter", 2.11 and later: the order of creation
   std::vector<BlockState> blocks;
 };
 
-// The allocator that made the history. Replay uses its model.
+// The allocator that made the history.
 using Model = model::AllocatorModel;
 
 struct History {
   int device = 0;
   Model model = Model::kPyTorch;
   std::string torch_version;  // "2.6.0+cu124"; "" = unknown
-  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF as PyTorch parsed it; for TensorFlow, the form of
-                              // bfc::WithSettings; "" = defaults or unknown
+  std::string settings;       // PYTORCH_CUDA_ALLOC_CONF; for TensorFlow see bfc::WithSettings; "" = defaults
+                              // or unknown
   uint64_t device_bytes = 0;  // memory of the device; 0 = unknown
 
   std::vector<uint64_t> streams{0};     // handles
@@ -113,12 +108,10 @@ struct History {
 
   std::vector<Event> events;
 
-  // The segments after the last event, in order of address, if the source has them (snapshots do). Undoing
-  // the events gives the state before the first event, so a history may begin in the middle of a run.
+  // Segments after the last event, in order of address.
   std::vector<SegmentState> segments;
   bool has_segments = false;
-  // Recorded from the first allocation on: the allocator was empty before the first event. Needed only
-  // without segments.
+  // The allocator was empty before the first event. Needed only without segments.
   bool complete = false;
 };
 
@@ -127,7 +120,7 @@ struct History {
 [[nodiscard]] std::string Hex(uint64_t address);
 // Text for users: the block at an address, "free, 4096 bytes from 0x7e00".
 [[nodiscard]] std::string DescribePlace(const std::vector<SegmentState>& segments, uint64_t address);
-// The first difference between two states of one device; "" if they are equal.
+// The first difference between two states; "" if they are equal.
 [[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours,
                                           const std::vector<SegmentState>& theirs);
 

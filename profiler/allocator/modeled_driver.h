@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device of a given capacity, for questions about hypothetical runs. Its addresses only grow.
 //
-// Why growing addresses: the allocator uses addresses only to break ties among free blocks of equal size, and
-// the addresses on a real device are not known. Growing addresses follow the order in which segments were
-// created. From 2.11 on, PyTorch itself breaks ties by this order.
+// Addresses matter only as a tie-break among free blocks of equal size.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +17,8 @@ class ModeledDriver : public Driver {
   // cudaMalloc and cuMemCreate take whole granules of 2 MiB on every GPU since Volta.
   static constexpr uint64_t kGranule = uint64_t{2} << 20;
 
-  // `capacity`: bytes available to PyTorch, without the CUDA context and the memory of other processes.
-  // Addresses begin at `first_address`.
+  // `capacity`: bytes available to PyTorch, without the CUDA context and other processes. Addresses begin at
+  // `first_address`.
   explicit ModeledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
       : free_(capacity), next_(first_address) {}
 

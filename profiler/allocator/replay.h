@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replay: runs a recorded history through the model and compares every decision with the record.
 //
-// Why: "exact for 22,332 of 22,332 events" is the basis for every statement about other settings. The
-// requests, frees and completions of the history are inputs. The model decides where a block is placed, when
-// a segment is allocated or given back, and when memory runs out. These decisions are compared one by one, in
-// order. The driver of a replay answers as the recorded driver did.
+// The requests, frees and completions of the history are inputs. The model decides about the placement of
+// blocks, about segments, and when memory runs out. The driver of a replay answers as the recorded driver
+// did.
 //
-// The record leaves some questions open. Did the program empty the cache, or did a failing request do it?
-// Which frees completed before a request searched for a block, and which completed while the request waited?
-// (This is open even for a free that was requested directly before.) Replay tries the possible answers and
-// keeps the first one that gives exactly the recorded events.
+// The record leaves some questions open. For example, it does not show whether the program or a failing
+// request emptied the cache. Replay tries the possible answers and takes the first that gives exactly the
+// recorded events.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +27,7 @@ struct Divergence {
   uint64_t event = 0;            // into History::events
   std::string recorded;          // "alloc of 2,097,152 bytes at 0x7f00"
   std::string model;             // the model's event, or how the history contradicts itself
-  bool contradiction = false;    // the history contradicts itself; no allocator could have made it
+  bool contradiction = false;    // no allocator could have made this history
   uint64_t allocated_bytes = 0;  // in the model, before the event
   uint64_t reserved_bytes = 0;
   // The model's block at the recorded address: "free, 4,096 bytes from 0x7e00".
@@ -38,7 +36,7 @@ struct Divergence {
 
 struct PeakUse {
   uint64_t allocated_bytes = 0;
-  uint64_t reserved_bytes = 0;  // highest of the run; may be reached at another event than `event`
+  uint64_t reserved_bytes = 0;  // highest of the run, possibly at another event than `event`
   uint64_t event = 0;           // the event that reached allocated_bytes
   uint64_t reserved_then = 0;   // reserved after that event
 
@@ -59,14 +57,12 @@ struct ReplayResult {
   PeakUse peak;
   uint64_t initial_segments = 0;  // before the first event
   uint64_t initial_blocks = 0;
-  // The segments at the end are compared with the recorded ones, block by block, if all events were exact and
-  // the record has segments.
+  // Block by block. Compared only if all events were exact and the record has segments.
   bool final_state_compared = false;
   bool final_state_exact = false;
-  std::string final_state_difference;  // the first difference
+  std::string final_state_difference;
   Statistics statistics;
-  // The release that the record names. If it names none: the newest release that explains the record, or the
-  // release that explains most of it.
+  // The recorded release. If none is recorded: the newest release that explains the record, or most of it.
   std::string_view release;
   std::vector<std::string> notes;
 
@@ -75,15 +71,15 @@ struct ReplayResult {
   }
 };
 
-// Block sizes computed by the model. A history does not record the sizes of blocks that were freed.
+// Block sizes computed by the model.
 struct BlockSizes {
-  std::vector<uint64_t> by_event;     // by index into History::events: the block size of an allocation; 0
-                                      // for other events and after the first divergence
+  std::vector<uint64_t> by_event;     // by index into History::events; 0 for events other than allocations,
+                                      // and after the first divergence
   std::vector<SegmentState> initial;  // before the first event
 };
 
-// Fails only if nothing can be run: the release refuses the settings, or the backend has no segments.
-// `sizes`, if given, is filled for the release in the result.
+// Fails if the release refuses the settings or the backend has no segments. `sizes`, if given, is filled for
+// the release in the result.
 [[nodiscard]] Result<ReplayResult> Replay(const History& history, BlockSizes* sizes = nullptr);
 
 }  // namespace vramscope::allocator

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PYTORCH_CUDA_ALLOC_CONF -> Settings: the same string that PyTorch reads, parsed by the rules of the release
-// that reads it.
+// PYTORCH_CUDA_ALLOC_CONF -> Settings, parsed by the rules of the release that reads the string.
 //
-// Why by release: "max_split_size_mb:20" is an error in 2.6 and legal in 2.9, "expandable_segments" does not
-// exist in 1.13, and `>` in roundup_power2_divisions changed its meaning. A string that PyTorch would refuse
-// is refused here too, with an error that names the key.
+// Example: "max_split_size_mb:20" is an error in 2.6 and legal in 2.9. A string that PyTorch would refuse is
+// refused here too, with an error that names the key.
 #pragma once
 
 #include <array>
@@ -22,15 +20,15 @@ namespace vramscope::allocator {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
-// For a device whose size is not recorded. It determines only the address range of expandable segments.
+// For a device whose size is not recorded. Determines only the address range of expandable segments.
 constexpr uint64_t kUnknownDeviceBytes = 80 * kGiB;
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-// One divisor for each doubling of size from 1 MiB on. The first also applies to all smaller sizes, the last
-// to all larger ones.
+// One divisor for each doubling of size from 1 MiB on. The first also applies to smaller sizes, the last to
+// larger ones.
 constexpr size_t kRoundingBuckets = 16;
 
-// Address space for one expandable segment, if it is not the default of 9/8 of the device's memory.
+// Address space for one expandable segment. Default: 9/8 of the device's memory.
 struct AddressReserve {
   bool is_share = true;
   double value = 0;  // a fraction of the device's memory if is_share, otherwise GiB
@@ -49,20 +47,18 @@ struct Settings {
   bool throw_on_cudamalloc_oom = false;
   bool graph_capture_record_stream_reuse = false;
   bool release_lock_on_cudamalloc = false;
-  bool cuda_malloc_async = false;  // backend:cudaMallocAsync: no segments and no blocks, so nothing to model
+  bool cuda_malloc_async = false;  // backend:cudaMallocAsync: nothing to model
 
-  // Settings that were read but do not affect device memory: "pinned_num_register_threads: of pinned host
-  // memory, ignored".
+  // Settings that do not affect device memory: "pinned_num_register_threads: of pinned host memory, ignored".
   std::vector<std::string> notes;
 };
 
-// The settings of a program at its start. "" is all defaults. An error is one sentence that contains the key.
+// The settings of a program at its start. "" is all defaults. An error contains the key.
 [[nodiscard]] Result<Settings> ParseSettings(std::string_view text, const Release& release);
 
 // The result of torch.cuda.memory._set_allocator_settings on the `old` settings. Keys that are not in `text`
-// keep their value, except those that PyTorch resets to their default each time (max_split_size_mb,
-// roundup_power2_divisions, garbage_collection_threshold). per_process_memory_fraction is read but has no
-// effect: the allocator reads it only when it is created.
+// keep their value. Exceptions, reset to their default each time: max_split_size_mb,
+// roundup_power2_divisions, garbage_collection_threshold. per_process_memory_fraction has no effect here.
 [[nodiscard]] Result<Settings> ChangeSettings(const Settings& old, std::string_view text,
                                               const Release& release);
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The size rules of PyTorch's caching allocator: how a request is rounded, when a free block is split, and
-// the sizes of segments and pages.
-//
-// Why a file of its own: code that follows a recorded layout needs these rules, but not the state machine. An
-// event does not contain the size of a block. The size follows from the request, the free block that it was
-// cut from, and these rules. PyTorch: round_size, should_split, get_allocation_size in
+// the sizes of segments and pages. PyTorch: round_size, should_split, get_allocation_size in
 // c10/cuda/CUDACachingAllocator.cpp and the constants in c10/core/AllocatorConfig.h, 1.13 to 2.15.
 //
 //   request 700 B      block 1,024 B      small pool, from a segment of 2 MiB
 //   request 3 MiB      block 3 MiB        large pool, from a segment of 20 MiB
-//   request 11 MiB     block 12 MiB       a whole segment of 12 MiB: the remaining 1 MiB is not split off
+//   request 11 MiB     block 12 MiB       a whole segment of 12 MiB: the last 1 MiB is not split off
 #pragma once
 
 #include <algorithm>
@@ -39,25 +35,25 @@ constexpr uint64_t NextDivision(uint64_t bytes, uint64_t divisions) {
   return step == 0 ? floor << 1 : RoundUp(bytes, step);
 }
 
-// Rounds up to the next multiple of 512, whatever the settings; 0 gives 512.
+// Rounds up to the next multiple of 512. 0 gives 512.
 constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   return bytes < kMinBlockBytes ? kMinBlockBytes : RoundUp(bytes, kMinBlockBytes);
 }
 
-// The block size for a request of `bytes`.
+// The block size for a request.
 [[nodiscard]] inline uint64_t RoundedSize(uint64_t bytes, const Settings& settings, const Release& release) {
   if (bytes < kMinBlockBytes) return kMinBlockBytes;
   const int doubling = std::clamp<int>(std::bit_width(bytes) - 21, 0, kRoundingBuckets - 1);
   const uint64_t divisions = settings.roundup_power2_divisions[static_cast<size_t>(doubling)];
-  // 1.13 accepts any number of divisions; one division would round to the next power of two.
+  // 1.13 accepts any number of divisions. One division would round to the next power of two.
   const bool wanted =
       release.single_rounding ? divisions > 0 && bytes <= settings.roundup_bypass_bytes : divisions > 1;
   if (wanted && bytes > kMinBlockBytes * divisions) return NextDivision(bytes, divisions);
   return RoundUp(bytes, kMinBlockBytes);
 }
 
-// True if a free block is split for a request; `rounded` <= `free_bytes`. `expandable`: the request is for
-// expandable memory.
+// True if a free block is split for a request; `rounded` <= `free_bytes`. `expandable`: for expandable
+// memory.
 [[nodiscard]] inline bool IsSplit(uint64_t free_bytes, uint64_t rounded, bool small, bool expandable,
                                   const Settings& settings) {
   const uint64_t rest = free_bytes - rounded;
@@ -65,14 +61,13 @@ constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   return rounded < settings.max_split_bytes && rest > kMaxSlackBytes;
 }
 
-// Size of the cudaMalloc for a request of `rounded` bytes that finds no free block.
+// The cudaMalloc for a request that finds no free block.
 [[nodiscard]] inline uint64_t SegmentBytes(uint64_t rounded, const Settings& settings) {
   if (rounded <= kSmallRequestBytes) return kSmallSegmentBytes;
   if (rounded < kMadeToMeasureBytes) return settings.large_segment_bytes;
   return RoundUp(rounded, kMadeToMeasureRounding);
 }
 
-// Page size of expandable memory.
 [[nodiscard]] inline uint64_t PageBytes(bool small, const Settings& settings) {
   return small ? kSmallSegmentBytes : settings.large_segment_bytes;
 }

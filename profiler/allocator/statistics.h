@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics of a device's allocator, with the names and definitions of torch.cuda.memory_stats().
-// PyTorch: DeviceStats in c10/core/CachingDeviceAllocator.h.
+// The statistics of torch.cuda.memory_stats(). PyTorch: DeviceStats in c10/core/CachingDeviceAllocator.h.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +20,9 @@ struct Counter {
   void ResetPeak() { peak = current; }
 };
 
-// Statistics of all pools, or of the small or large ones.
+// For all pools, or for the small or large ones.
 struct PoolStatistics {
-  Counter allocated_bytes;  // allocated blocks, with rounding and slack; falls when a free is requested
+  Counter allocated_bytes;  // with rounding and slack; falls when a free is requested
   Counter active_bytes;     // also blocks that another stream may still use; falls when the free completes
   Counter requested_bytes;  // requested by the program, for active blocks
   Counter reserved_bytes;   // segments and mapped pages

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vramscope check`: judges rules about the memory of a run, for a build server.
 //
-// No figure is computed here. Every figure comes from another command (report, frag, leaks, diff, fleet). A
-// user can examine a broken rule with the command that its figure came from.
-//
-// A trace with lost events gives lower bounds. If a bound is above the limit, the rule is broken. If it is
-// below, the rule is not judged. The same holds for a run that failed, because its later use is unknown.
+// Every figure comes from another command (report, frag, leaks, diff, fleet). The figures of a failed run, or
+// of a trace with lost events, are lower bounds. Such a figure can break a rule, but not pass it.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +38,7 @@ struct Rule {
 // The rule's key in JSON: "peak_below", "category".
 [[nodiscard]] const char* RuleKey(Rule::Kind kind);
 
-// The answers that contain the figures of the rules. A pointer may be nullptr if no rule needs it.
+// A pointer may be nullptr if no rule needs it.
 struct Evidence {
   const report::Answer* run = nullptr;
   const Result<fragmentation::Answer>* fragmentation = nullptr;  // the error explains why there is none
@@ -56,33 +53,32 @@ enum class Outcome : uint8_t { kPass, kFail, kNotJudged };
 struct Verdict {
   Rule rule;
   Outcome outcome = Outcome::kNotJudged;
-  // The measured figure, and its limit. Shares for kFragmentation and kSpread, otherwise bytes (for kNoLeak:
-  // bytes per step). Absent if unknown.
+  // The measured figure and its limit. Shares for kFragmentation and kSpread, bytes per step for kNoLeak,
+  // otherwise bytes. Absent if unknown.
   std::optional<uint64_t> measured_bytes;
   std::optional<uint64_t> limit_bytes;
   std::optional<double> measured_share;
   std::optional<double> limit_share;
   uint64_t places = 0;  // kNoLeak: number of places that grow
-  // The judged device that decides: the one with the worst outcome, then the one with the highest figure. For
-  // kSpread: the one whose peak is furthest from the median.
+  // The device with the worst outcome, then the highest figure. kSpread: the peak furthest from the median.
   report::Spoken decided_by;
   size_t judged = 1;  // number of devices
-  size_t broken = 0;  // number of these that break the rule
-  // For kNotJudged: the reason, to follow "could not be judged: ". Otherwise where to look: the first place
-  // that leaks, or the change since the baseline. Names as recorded.
+  size_t broken = 0;  // number of devices that break the rule
+  // kNotJudged: the reason, to follow "could not be judged: ". Otherwise the first place that leaks, or the
+  // change since the baseline. Names as recorded.
   std::string detail;
 };
 
 // Judges one device.
 [[nodiscard]] std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence);
-// Judges all devices: a rule holds if it holds on each of them.
+// A rule holds if it holds on every device.
 [[nodiscard]] std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all);
 
-// The worst outcome; a failure is worse than "not judged".
+// The worst outcome. A failure is worse than "not judged".
 [[nodiscard]] Outcome Overall(const std::vector<Verdict>& verdicts);
 
-// One JSON document; docs/json.md describes it.
-// `devices`: all judged devices; the device that a report would describe comes first.
+// One JSON document (docs/json.md). `devices`: all judged devices, the one that a report would describe
+// first.
 [[nodiscard]] std::string ToJson(const std::vector<const report::Answer*>& devices,
                                  const std::vector<Verdict>& verdicts);
 

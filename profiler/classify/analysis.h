@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run together with the facts that are derived from it once: the steps and phases of each process, and the
-// category and name of each block.
+// The facts that are derived once from a run: steps and phases of each process, category and name of each
+// block.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circumstances of a block's allocation. The rules of categories.h use them in addition to labels.
+// The circumstances of a block's allocation, used by the rules of categories.h in addition to labels.
 #pragma once
 
 #include <span>
@@ -15,23 +15,22 @@ struct Birth {
   timeline::Part part = timeline::Part::kOther;
   uint32_t step = 0;
   model::EventIndex backward = model::kNever;  // begin of the backward pass that this phase leads to
-  // End of the step after the one in which the block was allocated; kNever if the trace has no such step.
+  // End of the step after the allocation's step; kNever if there is none.
   model::EventIndex next_step_end = model::kNever;
-  // End of the optimizer's first step, for a block allocated in it. kNever if the optimizer's state has
-  // labels, which are better evidence.
+  // End of the optimizer's first step, for a block allocated in it. kNever if labels show the optimizer's
+  // state.
   model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
   bool kept = false;         // allocated between two steps, and kept (kept.h)
   bool weight_copy = false;  // part of a copy of all weights, allocated between two steps
-  // The block existed before the recorder attached to the process: its allocation was not seen.
+  // The block existed before the recorder attached to the process.
   bool held = false;
 };
 
 // True if the block is freed before Birth::next_step_end, or if there is no such step.
 [[nodiscard]] bool IsGoneSoon(const model::Block& block, const Birth& birth);
 
-// Finds the Birth of each block. Of() must be called in order of allocation: Births keeps one position per
-// process and moves it forward.
+// Of() must be called in order of allocation.
 class Births {
  public:
   Births(const model::Run& run, std::span<const timeline::Training> training);
@@ -39,7 +38,6 @@ class Births {
   [[nodiscard]] Birth Of(const model::Block& block);
 
  private:
-  // A span, and the data that is the same for all blocks allocated in it.
   struct Place {
     size_t span = 0;
     bool known = false;

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The category of every block at every moment of its life, with the fact that proves it.
 //
-// A block changes its category at most twice. An activation becomes a temporary when autograd releases it.
-// A result of backward becomes a gradient when AccumulateGrad stores it.
+// A block changes its category at most twice.
 //
 //   birth                     released            labeled                  free
 //   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
 //
-// Rules, strongest first. A label applies to the block's whole life, including the time before the label was
-// recorded. Only a gradient label applies from its event on:
+// Rules, strongest first. A label applies to the block's whole life, except a gradient label:
 //   communication, gradient              allocated for communication: buckets, gathered parameters. A bucket
 //                                        is a gradient if gradients are views of it
-//   parameter, optimizer state, buffer   labels, except those of temporary leaves (leaves.h)
-//   gradient                             label, from the first one on
-//   optimizer state                      without label: born in an optimizer's step and alive one full step
+//   parameter, optimizer state, buffer   labels, except labels of temporary leaves (leaves.h)
+//   gradient                             label, from its event on
+//   optimizer state                      no label: allocated in an optimizer's step and alive one full step
 //                                        later
 //   workspace, input                     labels
 //   communication                        read or written by a collective, never saved by autograd
-//   input                                without label: born in a data loader, or while a batch is prepared
+//   input                                no label: allocated in a data loader, or while a batch is prepared
 //                                        and then saved or alive in backward. If the program keeps it,
 //                                        unattributed after one full step
 //   activation                           saved by autograd, until the last reference is released. Without
-//                                        recorded saves: born in forward and alive in backward
-//   temporary                            by the phase of the birth; unattributed outside of all phases
-//
-// Why intervals and not one category per block: in most runs the peak lies between backward and optimizer,
-// where the same block was an activation a microsecond earlier.
+//                                        recorded saves: allocated in forward and alive in backward
+//   temporary                            by the phase of the allocation; unattributed outside of all phases
 #pragma once
 
 #include <array>
@@ -55,7 +50,7 @@ class Life {
   // The stretch that contains event `at`.
   [[nodiscard]] const Stretch& At(model::EventIndex at) const;
 
-  // Appends a stretch. If the last stretch does not begin earlier, the new one replaces it.
+  // Appends a stretch. Replaces the last stretch if that stretch does not begin earlier.
   void Add(const Stretch& stretch);
 
  private:
@@ -65,11 +60,11 @@ class Life {
 
 class Categories {
  public:
-  // `training`: one per process of the run. O(blocks).
+  // `training`: one per process. O(blocks).
   Categories(const model::Run& run, std::span<const timeline::Training> training);
 
   [[nodiscard]] Life Of(model::BlockId block) const;
-  // The category at allocation, and whether it changes: most blocks keep one category.
+  // The category at allocation, and whether it changes later.
   [[nodiscard]] Category AtBirth(model::BlockId block) const { return first_[block].category; }
   [[nodiscard]] bool Changes(model::BlockId block) const { return first_[block].goes_on; }
   [[nodiscard]] const Stretch At(model::BlockId block, model::EventIndex at) const {
@@ -87,7 +82,6 @@ class Categories {
     bool goes_on = false;  // true if `later_` has more stretches
   };
 
-  // Number of blocks whose later stretches are searched together: small enough to stay in the cache.
   static constexpr size_t kGroup = 64;
 
   const model::Run& run_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thirteen categories of memory use, with their names and colors.
 //
-// One table for the terminal, JSON, the HTML report and the viewer. The colors differ for normal, protanopic
-// and deuteranopic eyes: for each of them, any two colors have a CIE76 distance above 25 (category_test.cc).
+// Any two colors have a CIE76 distance above 25, also for protanopic and deuteranopic eyes.
 #pragma once
 
 #include <array>

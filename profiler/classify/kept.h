@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds blocks that a program allocates between two steps and keeps: lists of results, copies of its weights.
 //
-// Why: a batch is also allocated between two steps. But a batch is freed within one step, and a kept block is
-// not:
+// A batch is also allocated between two steps, but freed within one step:
 //
 //   step           2          3          4          5
 //   batch          ├──────────┤                              input
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// Blocks of the same size and stack are compared across steps. Such a block counts as kept if at least two
-// steps keep one, and at most as many steps free one. One step proves nothing: the last batch of a loop may
-// be alive only because no garbage collection has run. No step follows the last one, so a block of the last
-// step counts as kept if two or more earlier steps kept such a block and none freed it.
+// Blocks of equal size and stack are compared across steps. A block is kept if at least two steps keep such a
+// block, and at most as many steps free one. A block of the last step is kept if two or more earlier steps
+// kept such a block and none freed it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +29,7 @@ class Kept {
   // O(blocks).
   Kept(const model::Run& run, std::span<const timeline::Training> training);
 
-  // True if a block that was allocated between two steps is kept, so it is not a batch.
+  // True if the program keeps the block.
   [[nodiscard]] bool ForGood(model::BlockId block, const Birth& birth) const;
   [[nodiscard]] bool IsWeightCopy(model::BlockId block) const;
 
@@ -43,7 +41,7 @@ class Kept {
     uint32_t stack = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // Counts the distinct steps. Only steps that are followed by another step are added.
+  // Counts distinct steps. Only steps that are followed by another step are added.
   struct Steps {
     uint32_t count = 0;
     uint32_t last = 0;

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocated bytes by category over the whole run. Any pixel column is drawn from exact figures, at any zoom.
-//
-// A column stands for many events but has one color per pixel, so it shows one moment: the one with the most
-// bytes. So no peak is lost at any zoom, and the categories of the highest column sum to the peak that the
-// report prints. The column also has the lowest value, to show how much the memory use varies there.
+// Allocated bytes by category over the whole run, exact in any pixel column at any zoom. A column shows its
+// moment with the most bytes, and also the lowest value.
 //
 //   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category before them, and the extremes
 //          └ leaf ┘└ leaf ┘       of the total; a tree over the leaves (min_max_tree.h)
-//
-// Why deltas of 12 bytes and not the model's blocks: the category of a block is in another table, and a
-// column would need 32 lookups there.
 #pragma once
 
 #include <array>
@@ -30,12 +24,11 @@ constexpr CategoryMask MaskOf(Category category) {
   return CategoryMask{1} << static_cast<unsigned>(category);
 }
 
-// The values of one pixel column.
 struct MemoryColumn {
   uint64_t low = 0;
   uint64_t high = 0;
   model::EventIndex high_event = 0;  // the event that leads to the first state with `high` bytes
-  CategoryBytes categories = {};     // bytes in that state, including categories that are not shown
+  CategoryBytes categories = {};     // bytes in that state, of all categories
 };
 
 class MemorySeries {
@@ -57,7 +50,7 @@ class MemorySeries {
 
   // The column for the states after events `first` to `last`, both included; first <= last.
   [[nodiscard]] MemoryColumn Over(model::EventIndex first, model::EventIndex last) const;
-  // Computes many columns in order. Each must begin where the previous one ends, or one event later.
+  // Computes many columns in order. Each column begins where the previous one ends, or one event later.
   class Walk {
    public:
     explicit Walk(const MemorySeries& series) : series_(series) {}
@@ -65,7 +58,7 @@ class MemorySeries {
 
    private:
     const MemorySeries& series_;
-    size_t deltas_ = 0;  // number of deltas up to the end of the last column
+    size_t deltas_ = 0;  // deltas up to the end of the last column
     int64_t total_ = 0;  // total at that point
   };
   [[nodiscard]] CategoryBytes After(model::EventIndex event) const;
@@ -77,7 +70,7 @@ class MemorySeries {
   static constexpr size_t kLeaf = 32;
   static constexpr uint8_t kNowhere = kCategoryCount;  // not allocated
 
-  // Bytes that move from one category to another. An allocation moves from kNowhere, a free moves to it.
+  // Bytes that move from one category to another. kNowhere: an allocation or a free.
   struct Delta {
     model::EventIndex event = 0;
     uint32_t bytes_low = 0;
@@ -98,12 +91,12 @@ class MemorySeries {
   // Deltas with event <= `event`.
   [[nodiscard]] size_t CountUntil(model::EventIndex event) const;
   [[nodiscard]] CategoryBytes BytesAfter(size_t deltas) const;
-  // True if the state after the first `deltas` deltas is the state after a complete event.
+  // True if the state after `deltas` deltas is the state after a complete event.
   [[nodiscard]] bool Whole(size_t deltas) const {
     return deltas == deltas_.size() || deltas == 0 || deltas_[deltas].event != deltas_[deltas - 1].event;
   }
-  // Adds the states after `first` + 1 to `last` deltas to `extremes`. `total` is the sum of `categories`
-  // after `first` deltas. Returns their sum after `last` deltas.
+  // Adds the states after `first` + 1 to `last` deltas to `extremes`. `total`: the sum after `first` deltas.
+  // Returns the sum after `last` deltas.
   int64_t Scan(size_t first, size_t last, CategoryMask categories, int64_t total,
                timeline::Extremes& extremes) const;
 
@@ -113,7 +106,7 @@ class MemorySeries {
   Choice shown_;
 };
 
-// The order in which categories are stacked, from the bottom: long-lived ones are below short-lived ones.
+// The order in which categories are stacked, from the bottom: long-lived categories come first.
 [[nodiscard]] const std::array<Category, kCategoryCount>& StackOrder();
 
 }  // namespace vramscope::classify

@@ -2,8 +2,8 @@
 // The names of blocks: "layers.0.weight" for a parameter and its gradient, "exp_avg of layers.0.weight" for
 // optimizer state.
 //
-// Names come from labels. Autograd's own labels have no name, but they contain the identity of their tensor,
-// which is the same while the tensor lives. So a gradient gets the name of its parameter.
+// Autograd's own labels have no name, but they contain the identity of their tensor. So a gradient gets the
+// name of its parameter.
 //
 //   label (shim)            block A, "layers.0.weight", tensor T
 //   label (AccumulateGrad)  block A, no name,           tensor T
@@ -33,8 +33,7 @@ class Names {
     uint32_t name = 0;
   };
   static constexpr uint64_t kAnyTensor = ~uint64_t{0};
-  // The best name in the labels of the block; 0 = none. With a `tensor` other than kAnyTensor, uses only the
-  // labels about this tensor.
+  // The best name in the labels of the block about `tensor` (kAnyTensor: in all labels); 0 = none.
   [[nodiscard]] uint32_t NameInLabels(model::BlockId block, uint64_t tensor) const;
   [[nodiscard]] uint32_t NameOfTensor(const model::Label& label) const;
 
@@ -42,11 +41,10 @@ class Names {
   std::vector<TensorName> tensors_;  // by process, tensor, event
 };
 
-// The module that a name belongs to: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight";
-// "" for a name at the top of the model.
+// The module of a name: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight"; "" at the top
+// of the model.
 [[nodiscard]] std::string_view ModuleOfName(std::string_view name);
-// The parameter that a name refers to: "layers.0.weight" for "layers.0.weight" and for "exp_avg of
-// layers.0.weight".
+// The parameter of a name: "layers.0.weight" for "exp_avg of layers.0.weight".
 [[nodiscard]] std::string_view ParameterOfName(std::string_view name);
 
 }  // namespace vramscope::classify

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the program a block was allocated, even in steps that were recorded without ops and modules.
+// Where in the program a block was allocated, also in light steps.
 //
-// All steps of a loop make similar allocations. So the n-th allocation of a light step corresponds to the
-// n-th of a deep step if both steps allocate the same sizes up to it. Steps are compared size by size from
-// both ends. Blocks in the part that differs have no origin.
+// The n-th allocation of a light step has the origin of the n-th of a deep step. Condition: both steps
+// allocate equal sizes up to there, counted from the begin or from the end. Other blocks have no origin.
 //
 //   deep step 3    512 64 64 4096 ... 64 512        each with module and op
 //   light step 9   512 64 64 4096 ... 64 512        the same places, marked "as in step 3"
@@ -33,7 +32,7 @@ class Origins {
   [[nodiscard]] Origin Of(model::BlockId block);
 
  private:
-  // The blocks that one process allocated on one device in one step, in order.
+  // Blocks of one process, device and step, in order.
   using StepBlocks = std::vector<model::BlockId>;
   struct Key {
     model::ProcessIndex process = 0;
@@ -41,7 +40,7 @@ class Origins {
     uint32_t step = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // The most similar deep step of a light step, and how many allocations are the same from each end.
+  // The most similar deep step, and the number of equal allocations from each end.
   struct Likeness {
     uint32_t deep_step = 0;
     size_t same_from_begin = 0;

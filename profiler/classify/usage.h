@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes by category, and the live blocks themselves, at chosen moments.
 //
-// Each block is visited once, and a binary search finds the moments in its lifetime. So the cost is O(blocks
-// x log moments + result), for one moment or for five thousand. Most blocks live between two moments and cost
-// one comparison.
+// O(blocks x log moments + result).
 #pragma once
 
 #include <functional>
@@ -15,8 +13,9 @@
 
 namespace vramscope::classify {
 
-// For each of `moments` (event positions, in any order), the bytes allocated on the device after that event.
-// The sums equal DeviceCurve::AllocatedAfter. Bytes whose allocation was not seen are unattributed.
+// For each of `moments`, the bytes allocated on the device after that event. `moments`: event positions in
+// any order. The sums equal DeviceCurve::AllocatedAfter. Bytes whose allocation was not seen are
+// unattributed.
 [[nodiscard]] std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& categories,
                                                  const timeline::DeviceCurve& curve,
                                                  std::span<const model::EventIndex> moments);

@@ -7,9 +7,7 @@
 //                                                                            a copy
 //   the batch of step 8     256 KiB
 //
-// Why by size: the operands of clone() are recorded only in deep steps, and a program may create such copies
-// in any step. If every parameter has a counterpart that was created between the same two steps, this is not
-// a coincidence.
+// Why by size: the operands of clone() are recorded only in deep steps.
 #pragma once
 
 #include <span>
@@ -20,8 +18,7 @@
 
 namespace vramscope::classify {
 
-// Returns the blocks that are such copies, ascending. Models with one parameter have none: one size proves
-// nothing. O(blocks).
+// Returns the blocks that are such copies, ascending. Models with one parameter have none. O(blocks).
 [[nodiscard]] std::vector<model::BlockId> FindWeightCopies(const model::Run& run,
                                                            std::span<const timeline::Training> training);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The differences between two runs: at their peaks by category, module, operator and line of code, and step
-// by step.
-//
-// Steps are matched by their number and not by time, so the speed of the machine does not matter.
+// by step. Steps are matched by number.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +16,16 @@ namespace vramscope::diff {
 
 struct Side {
   std::string path;
-  report::Answer answer;  // with all owners (Request::top = 0) and the peak's blocks in moments[0]
+  report::Answer answer;  // with all owners (Request::top = 0); moments[0] has the peak's blocks
   Facts facts;
 };
 
-// The run of `analysis`, from the file `path`; `request` selects device and process. Fails as BuildAnswer
-// does, with the path before the message. A run without allocations has an answer without a device.
+// `path`: file of the run. `request` selects device and process. Fails as BuildAnswer does. A run without
+// allocations has an answer without a device.
 [[nodiscard]] Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
                                   report::Request request);
 
-// Returns an error that contains the path if the run has no allocations.
+// Fails if the run has no allocations.
 [[nodiscard]] Status IsComparable(const Side& side);
 
 // Bytes on both sides for one name.
@@ -51,7 +49,7 @@ struct StepRow {
   uint64_t after = 0;
 };
 
-// A change in the program, and its effect on the peak.
+// A change in the program, and its effect.
 struct Cause {
   enum class Kind : uint8_t {
     kOptimizer,
@@ -63,33 +61,33 @@ struct Cause {
     kOffload,
     kKept,
     kSettings,
-    kFramework,  // another framework, or another release of it
+    kFramework,  // another framework or release
     kTried
   } kind{};
   std::string what;   // "1 more module: blocks.2 (12 parameters)"
-  int64_t bytes = 0;  // bytes of the peak's change that this cause explains; 0 if not known
+  int64_t bytes = 0;  // the part of the peak's change that this cause explains; 0 = unknown
 };
 [[nodiscard]] const char* CauseKey(Cause::Kind kind);
 
 struct Diff {
   Row peak;                      // allocated bytes
-  std::vector<Row> categories;   // largest change first; without categories that are 0 on both sides
-  std::vector<OwnerRow> owners;  // by kind, largest change first; without unchanged rows
+  std::vector<Row> categories;   // largest change first
+  std::vector<OwnerRow> owners;  // by kind, largest change first; only changed rows
   std::vector<StepRow> steps;    // steps that both runs have finished
   uint32_t steps_before = 0;
   uint32_t steps_after = 0;
   std::vector<Cause> causes;  // largest effect first
-  // Sentences about what cannot be compared, because one side did not record it or uses another allocator.
+  // Facts that cannot be compared, because one side did not record them or uses another allocator.
   std::vector<std::string> notes;
   const model::Framework* framework = &model::PyTorch();  // of `after`; never freed
 };
 
 [[nodiscard]] Diff Compare(const Side& before, const Side& after);
 
-// The changes in the program, found by comparing the facts. Defined in causes.cc.
+// Defined in causes.cc.
 [[nodiscard]] std::vector<Cause> FindCauses(const Side& before, const Side& after);
 
-// One JSON document; docs/json.md describes it.
+// One JSON document (docs/json.md).
 [[nodiscard]] std::string ToJson(const Side& before, const Side& after, const Diff& diff);
 
 }  // namespace vramscope::diff

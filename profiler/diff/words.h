@@ -10,9 +10,9 @@ namespace vramscope::diff {
 
 // The first line: "Peak +1.2 GiB (11.6 GiB -> 12.8 GiB): 1 more module: blocks.2 (12 parameters), +1.1 GiB."
 [[nodiscard]] std::string Headline(const Diff& diff);
-// The name of the row's category in the words of the run's framework.
+// The category's name in the words of the run's framework.
 [[nodiscard]] std::string CategoryName(const Diff& diff, const Row& row);
-// The owner's name. For a pattern, with the number of modules before and after: "layers.*.mlp (12 -> 13)".
+// With the number of modules for a pattern: "layers.*.mlp (12 -> 13)".
 [[nodiscard]] std::string OwnerName(const OwnerRow& row);
 // "+12 %", "new", "gone".
 [[nodiscard]] std::string PercentText(const Row& row);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An answer from a re-run. PyTorch has run the program with some of the changes. The other changes are
-// computed on the step that the re-run recorded.
+// computed on the step of the re-run.
 //
 //   --amp bf16 --checkpoint all      the variant "amp=bf16" ─► its step, checkpointed ─► the whole run
-//
-// Why here: the command uses new re-runs; the viewer and the reports use re-runs that the trace stores. Their
-// figures must be the same.
 #pragma once
 
 #include <string>
@@ -15,21 +12,20 @@
 
 namespace vramscope::experiment {
 
-// The source of an answer: the recording itself, a re-run of the recorded program in PyTorch, or a
-// computation on the step of one of the two.
+// The source of an answer: the recording, a re-run, or a computation on the step of one of the two.
 enum class AnswerKind : uint8_t { kRecorded, kRerun, kTransformed };
 [[nodiscard]] const char* NameOf(AnswerKind kind);  // "recorded", "re-run", "transformed"
 
-// `variant` is the re-run with the changes `parts.rerun`. The answer lists them before `parts.transformed`.
-// `recorded` is the baseline of the unchanged recording. `over_step`: as in whatif::ReplayScene.
+// `variant`: the re-run with the changes `parts.rerun`. These changes come first in the answer. `recorded`:
+// baseline of the recording. `over_step`: as in whatif::ReplayScene.
 [[nodiscard]] Result<whatif::Prediction> AnswerFrom(const VariantStep& variant,
                                                     const whatif::Baseline& recorded, const Question& parts,
                                                     whatif::UseOverStep* over_step = nullptr);
 
 // How far a re-run of the unchanged program is from the recorded step.
 struct Drift {
-  std::string sentence;  // without its period; "" = within 1 %
-  bool too_far = false;  // more than 5 %: it is not the recorded program, so its re-runs are not used
+  std::string sentence;  // without period; "" = within 1 %
+  bool too_far = false;  // more than 5 %: re-runs are not used
 };
 [[nodiscard]] Drift DriftOf(const whatif::Baseline& recorded, const VariantStep& unchanged);
 

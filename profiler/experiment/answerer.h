@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers what-if questions about one trace: from a stored re-run, a new re-run, or a transformation.
+// Answers what-if questions about one trace: from a variant, a new re-run, or a transformation.
 //
 //   question ─► split ─┬─ nothing for PyTorch ───────────────────────────► the recorded step, levers applied
 //                      └─ amp, batch, ... ─► variant kept? ─ no ─► run ─► the variant's step, levers applied
@@ -20,45 +20,43 @@
 
 namespace vramscope::experiment {
 
-// One set of changes. `title`: the form in which it was requested.
+// One set of changes. `title`: as requested.
 struct WhatifQuestion {
   std::string title;
   std::vector<whatif::Asked> asked;
 };
 
-// The answer to a WhatifQuestion.
 struct WhatifCase {
   std::string title;
   whatif::Prediction prediction;
   AnswerKind kind = AnswerKind::kTransformed;
-  size_t rerun_levers = 0;         // number of levers that PyTorch ran with; they come first
-  bool was_kept = false;           // the re-run comes from an earlier command
-  std::string gpu;                 // of the re-run; "" = no re-run
-  std::vector<std::string> notes;  // additional facts for the reader
+  size_t rerun_levers = 0;         // number of levers of the re-run; they come first
+  bool was_kept = false;           // from an earlier command
+  std::string gpu;                 // of the re-run; "" = none
+  std::vector<std::string> notes;  // for the reader
 };
 
-// --by: who answers questions that only PyTorch can answer.
+// --by: how questions are answered.
 enum class WhoAnswers { kAuto, kRerun, kTransform };
 
 struct AnswerOptions {
   WhoAnswers by = WhoAnswers::kAuto;
-  bool everything = false;  // re-run every change that PyTorch can make, not only the necessary ones
+  bool everything = false;  // re-run every change that PyTorch can make
   std::string gpu;          // "" = the trace's GPU
   std::chrono::seconds limit{300};
   bool quiet = false;  // no messages about re-runs
   report::Request device;
-  std::function<void(const std::string&)> say;  // shows a message to the user now; may be empty
+  std::function<void(const std::string&)> say;  // shows a message at once; may be empty
 };
 
 class WhatifAnswerer {
  public:
-  // `recorded` (the step of the trace at `path`) must outlive this object.
+  // `recorded` must outlive this object. `path`: the trace.
   WhatifAnswerer(const RecordedStep& recorded, std::string path, AnswerOptions options);
 
-  // Performs all re-runs that these questions need and that are not kept, at once. Each Answer() is then
-  // fast.
+  // Performs all missing re-runs of these questions at once. Each Answer() is then fast.
   void Prepare(std::span<const WhatifQuestion> questions);
-  // The error is a sentence without the file's name: no answer is possible.
+  // An error, without the file's name, if no answer is possible.
   Result<WhatifCase> Answer(const WhatifQuestion& question);
 
  private:
@@ -72,12 +70,10 @@ class WhatifAnswerer {
   // The change as a transformation computes it, with its cost and the lines of code. A re-run computes only
   // the lines. nullopt if a transformation cannot make the change.
   std::optional<whatif::Applied> AsTransformed(const whatif::Asked& asked);
-  // Which part is re-run, and which is transformed.
   [[nodiscard]] Question PartsOf(const WhatifQuestion& question) const;
-  // The variant for these changes: kept, or from a new run.
   Result<const Variant*> Get(const Changes& changes);
   Result<std::string> KeyOf(const Changes& changes);
-  // True if variants_ has this variant, or the reason why there is none. Loads a kept variant if needed.
+  // True if variants_ has this variant, or the reason why there is none.
   bool IsReady(const Changes& changes, const std::string& key);
   void MakeReady(std::span<const Changes> wanted);
   void SayWhatRuns(std::span<const Changes> missing) const;

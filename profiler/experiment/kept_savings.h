@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The savings that a report lists: those of the re-runs that are stored with the trace.
+// The savings in a report that come from stored variants.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace vramscope::experiment {
 
-// All savings are for one GPU: the recorded GPU if it was simulated and has kept re-runs, otherwise the GPU
-// of the first kept re-run. Returns at most eight, with the usual variants first, because each takes some
-// tens of milliseconds to read. `path` is the path of the trace.
+// All savings are for one GPU: the simulated GPU of the recording, or the GPU of the first variant. Returns
+// at most eight, the usual variants first. Each takes some tens of milliseconds to read. `path`: of the
+// trace.
 [[nodiscard]] std::vector<report::Saving> KeptSavings(const model::Source& source, const std::string& path,
                                                       const whatif::Baseline& recorded);
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the program of a trace again with changes, in PyTorch on the simulated device.
 //
-//   the trace's program ─► file ─► PYTHON vramscope_program FILE --variants LIST     one import of PyTorch
-//                                     ├─ fork: --batch 2x                           a process for each change
-//                                     └─ fork: VRAMSCOPE_TRY={"amp": "bf16"}
-//                                  recorded as `vramscope dryrun` does; each process's part is a variant
+//   the trace's program ─► PYTHON vramscope_program FILE --variants LIST     one import of PyTorch
+//                             ├─ fork: --batch 2x                           one process for each change
+//                             └─ fork: VRAMSCOPE_TRY={"amp": "bf16"}        each process's trace is a variant
 #pragma once
 
 #include <chrono>
@@ -27,22 +26,21 @@ struct RerunSetting {
   std::string alloc_conf;        // of the recorded run
   std::string cublas_workspace;  // CUBLAS_WORKSPACE_CONFIG of the recorded run
   std::chrono::seconds limit{300};
-  std::function<void(const std::string&)> say;  // shows a message to the user now; may be empty
+  std::function<void(const std::string&)> say;  // shows a message at once; may be empty
 };
 
-// The GPU for a re-run of this trace's program: the requested one, or the simulated one of the recording.
-// Otherwise the model with memory closest to the recorded device's.
+// `gpu_asked`: "" = the simulated GPU of the recording, or else the model with the closest memory size.
 [[nodiscard]] Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_asked);
 
 using Changes = std::vector<whatif::Asked>;
 
-// One trace for each of `wanted`, in their order. An error is PyTorch's message, or the reason why PyTorch
-// was not run.
+// One trace for each of `wanted`, in order. An error is PyTorch's message, or the reason why PyTorch was not
+// run.
 [[nodiscard]] std::vector<Result<trace::Bytes>> RunPrograms(std::string_view program,
                                                             std::span<const Changes> wanted,
                                                             const RerunSetting& setting);
 
-// The Python for re-runs: VRAMSCOPE_PYTHON, or python3 on PATH. Never one that a trace names.
+// VRAMSCOPE_PYTHON, or python3 on PATH. Never a Python that a trace names.
 [[nodiscard]] std::string RerunPython();
 
 }  // namespace vramscope::experiment

@@ -3,7 +3,7 @@
 // step.
 //
 //   --amp bf16 --checkpoint all --batch 2x
-//      re-run:      amp=bf16 batch=2x    the noted program runs under these: the variant
+//      re-run:      amp=bf16 batch=2x    the recorded program runs with these: the variant
 //      transformed: checkpoint=all       applied to the variant's recorded step
 #pragma once
 
@@ -17,8 +17,7 @@
 
 namespace vramscope::experiment {
 
-// True if only a re-run in PyTorch can answer this change: it affects types, kernels, sizes, or what autograd
-// saves. Other changes remove blocks, change their lifetimes, or change the allocator.
+// True if the change needs a re-run: it affects types, kernels, sizes, or tensors that autograd saves.
 [[nodiscard]] bool AnsweredByRerun(const whatif::Asked& asked);
 
 struct Question {
@@ -28,31 +27,29 @@ struct Question {
 // Checkpoints are re-run together with --lora and --freeze (LeverInfo::with).
 [[nodiscard]] Question SplitQuestion(const std::vector<whatif::Asked>& asked);
 
-// The environment in which a program is run again.
 struct Place {
-  std::string gpu;         // a model of the simulated device: "rtx-4090"
+  std::string gpu;         // simulated model: "rtx-4090"; "" = a real GPU
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF; "" = PyTorch's defaults
   unsigned world = 1;      // ranks of the job
   friend bool operator==(const Place&, const Place&) = default;
 };
-// The environment of a recording; without a GPU if it was a real one.
+// The environment of a recording.
 [[nodiscard]] Place RecordedPlace(const trace::Metadata& metadata);
 
-// The key of a variant: "amp=bf16 batch=2x @ gpu=rtx-4090 world=1". It does not depend on the order of the
-// changes.
+// The key of a variant: "amp=bf16 batch=2x @ gpu=rtx-4090 world=1". Independent of the order of changes.
 [[nodiscard]] std::string VariantKey(std::vector<whatif::Asked> rerun, const Place& place);
 
-// The inverse of VariantKey. Returns nothing for a key that VariantKey cannot produce: the text is untrusted.
+// The inverse of VariantKey. Returns nothing for an invalid key. Accepts untrusted text.
 struct KeyParts {
   std::vector<whatif::Asked> changes;
   Place place;
 };
 [[nodiscard]] std::optional<KeyParts> ReadVariantKey(std::string_view key);
 
-// The most common questions: `vramscope dryrun --variants usual` runs these.
+// The changes of `vramscope dryrun --variants usual`.
 [[nodiscard]] const std::vector<std::vector<whatif::Asked>>& UsualVariants();
 
-// Changes in the form of a command line: "--amp bf16 --batch 2x". Not quoted for a shell.
+// Changes as options: "--amp bf16 --batch 2x". Not quoted for a shell.
 [[nodiscard]] std::string OptionsText(const std::vector<whatif::Asked>& asked);
 
 }  // namespace vramscope::experiment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded step that predictions start from. All commands that predict changes read it here.
+// The recorded step that predictions start from.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,21 @@ namespace vramscope::experiment {
 
 struct RecordedStep {
   model::Run run;
-  std::optional<classify::Analysis> analysis;  // of `run`, like all that follow
+  std::optional<classify::Analysis> analysis;
   model::DeviceIndex device = 0;
-  report::Spoken spoken;  // words for the device
-  std::string failed;     // report::HowItFailed()
+  report::Spoken spoken;
+  std::string failed;  // report::HowItFailed()
   whatif::Step step;
   whatif::Baseline baseline;
 };
 
-// whatif::ReadStep, with what the program of the device's process says about the model (Step::own_switch).
+// whatif::ReadStep, plus Step::own_switch from the program of the device's process.
 [[nodiscard]] Result<whatif::Step> ReadStepWithProgram(const classify::Analysis& analysis,
                                                        model::DeviceIndex device);
 
-// Returned by pointer because its parts refer to each other. `path` is for messages. If the run can be read
-// but has no step to predict from, the error is of the kind "cannot judge". `changes`: what will be predicted.
-// The error names the `vramscope try` command for them if `try` supports the program's framework.
+// `path` is for messages. If the run has no step to predict from, the error is of the kind "cannot judge".
+// `changes`: the changes to predict. The error names the `vramscope try` command for them, if `try` supports
+// the framework.
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request,
                                                        const std::vector<whatif::Asked>& changes = {});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of a re-run, read as far as answers need it: its deep step, and PyTorch's counters for the whole
-// run.
+// The trace of a re-run: its deep step, and PyTorch's counters for the whole run.
 #pragma once
 
 #include <memory>
@@ -12,7 +11,7 @@
 namespace vramscope::experiment {
 
 struct VariantStep {
-  trace::Bytes bytes;  // the data that `run` reads; each member depends on those before it
+  trace::Bytes bytes;  // read by `run`; each member depends on those before it
   model::Run run;
   std::optional<classify::Analysis> analysis;
   model::DeviceIndex device = 0;
@@ -21,9 +20,8 @@ struct VariantStep {
   whatif::Replayed counters;  // PyTorch's own counters
 };
 
-// Returned by pointer because its parts refer to each other. Takes some tens of milliseconds. The step has no
-// own_switch, because a variant has no program. Fails if the trace has no step to answer from; the sentence
-// has no file name.
+// Takes some tens of milliseconds. The step has no own_switch, because a variant has no program. Fails if the
+// trace has no step. The error has no file name.
 [[nodiscard]] Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes);
 
 }  // namespace vramscope::experiment

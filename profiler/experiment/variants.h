@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kept re-runs: in the trace itself, or in a file next to it if the trace cannot be extended.
+// The stored variants: in the trace itself, or in a file next to it.
 //
 //   run.vms            blocks of type 11 (trace_format/append_variant.h)
-//   run.vms.variants   a trace without events that holds them, for a run.vms that is read-only, another
-//                      account's, or was never closed
+//   run.vms.variants   a trace without events, if run.vms is read-only, another account's, or incomplete
 #pragma once
 
 #include <string>
@@ -16,23 +15,23 @@
 
 namespace vramscope::experiment {
 
-// The trace of the variant; empty: none was kept. A file next to `path` counts only if it was made for the
+// The trace of the variant; empty if there is none. A file next to `path` counts only if it belongs to the
 // recording `source`.
 [[nodiscard]] trace::Bytes FindVariant(const model::Source& source, const std::string& path,
                                        const std::string& key);
 
-// A kept re-run that `vramscope whatif` uses as the answer for these changes.
+// A variant that `vramscope whatif` uses for these changes.
 struct KeptVariant {
   std::string key;
-  std::vector<whatif::Asked> changes;  // none: a re-run of the unchanged program
+  std::vector<whatif::Asked> changes;  // none: the unchanged program
   std::string gpu;
 };
-// All variants in `source` and in the file next to `path`: first those of the recorded GPU, then by key. Left
-// out are variants that no question can reach: those with other allocator settings than the recorded ones,
-// and those with a change that a transformation answers (a re-run answers it only with --by).
+// All variants in `source` and in the file next to `path`: the recorded GPU first, then by key. Variants that
+// no question can reach are left out: those with other allocator settings, or with a change that a
+// transformation answers.
 [[nodiscard]] std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::string& path);
 
-// Keeps the trace; returns the file that now contains it. On an error, nothing has changed.
+// Stores the variant and returns the file that contains it. On an error, nothing has changed.
 Result<std::string> KeepVariant(const model::Source& source, const std::string& path, const std::string& key,
                                 trace::ByteView variant);
 

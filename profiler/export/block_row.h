@@ -19,16 +19,16 @@ struct BlockRow {
   std::optional<uint64_t> requested;
   uint64_t alloc_ns = 0;
   std::optional<uint64_t> free_ns;  // none: alive at the end
-  uint32_t step = 0;                // step of the allocation; 0 = outside all steps
+  uint32_t step = 0;                // 0 = outside all steps
   timeline::Phase phase{};
   classify::Category first{};
   classify::Category last{};
-  std::optional<classify::Category> at_peak;  // none: on another device, or not alive at the peak
+  std::optional<classify::Category> at_peak;  // none: not alive at the peak, or on another device
   std::string_view name;
-  std::string_view module;  // module and op are recorded only in deep steps
+  std::string_view module;
   std::string_view op;
   uint32_t stack = 0;
-  std::string_view line;  // the line that represents the stack
+  std::string_view line;
 };
 
 class BlockRows {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of an export: an analyzed run, and the report's answer about it.
 //
-// Why the answer is included: an export must not compute again a figure that a report prints. Everything else
-// in a file (rows for blocks, points of a curve) comes from the same analysis, so sums over rows give the
-// same figures. tests/export checks this for every format.
+// Why the answer: an export does not compute a report's figures again. Sums over rows and points of the
+// export give equal figures (tests/export).
 #pragma once
 
 #include <functional>
@@ -18,16 +17,16 @@
 
 namespace vramscope::exporting {
 
-// Number of rows between two calls of the progress function in Content::Tell.
+// Rows between two calls of the progress function.
 inline constexpr uint64_t kBetweenTellings = 4096;
 
 class Content {
  public:
-  // `analysis` must outlive the result. Live stacks are those at request.at, or at the peak if request.at is
-  // empty. Fails as report::BuildAnswer does, and if nothing was allocated.
+  // `analysis` must outlive the result. Live stacks: at request.at, or at the peak. Fails as
+  // report::BuildAnswer does, and if nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
 
-  // Called from time to time with the number of rows written so far.
+  // `done`: number of rows written so far.
   using Progress = std::function<void(std::string_view things, uint64_t done, uint64_t total)>;
   void Watch(Progress progress) { progress_ = std::move(progress); }
   void Tell(std::string_view things, uint64_t done, uint64_t total) const {
@@ -36,10 +35,10 @@ class Content {
 
   [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
   [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
-  // The answer lists all owners. Its moments[0] lists the blocks at the moment of the live stacks.
+  // With all owners. moments[0] has the blocks of the live stacks.
   [[nodiscard]] const report::Answer& answer() const { return answer_; }
   [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
-  [[nodiscard]] model::DeviceIndex device() const { return device_; }  // the device of the answer
+  [[nodiscard]] model::DeviceIndex device() const { return device_; }
   [[nodiscard]] const timeline::DeviceCurve& curve() const { return curves_[device_]; }
   [[nodiscard]] model::EventIndex peak_event() const { return peak_event_; }
   [[nodiscard]] const timeline::Training& TrainingOf(model::ProcessIndex process) const {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports a run in the formats of other tools. Each format has its own source file, and all are written
-// through Format::write.
+// Exports a run in the formats of other tools. Each format has its own source file.
 //
 //   Content (analysis + report's answer) ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
 //                                         │                              └─ speedscope  collapsed  pprof
@@ -19,15 +18,15 @@ namespace vramscope::exporting {
 enum class Table : uint8_t { kEvents, kBlocks, kSeries, kSteps };
 
 struct Options {
-  Table table = Table::kBlocks;  // the table that CSV contains
+  Table table = Table::kBlocks;  // for CSV
 };
 
 struct Format {
-  const char* name;     // as --to accepts it
-  const char* endings;  // file endings, separated by spaces; the longest match decides
+  const char* name;     // value of --to
+  const char* endings;  // separated by spaces; the longest match decides
   const char* help;
-  bool of_moment;  // true: contains the live memory at one moment, not the whole run
-  // Writes a new file at `path` and replaces an existing one. Two threads must not write to the same path.
+  bool of_moment;  // true: contains one moment, not the whole run
+  // Replaces an existing file. Two threads must not write to the same path.
   Status (*write)(const Content& content, const Options& options, const std::string& path);
 };
 [[nodiscard]] std::span<const Format> Formats();

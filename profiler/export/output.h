@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffered output file for text and numbers. At two million rows per second, C++ streams or one system call
-// per row would be too slow.
+// A buffered output file for text and numbers, for two million rows per second.
 #pragma once
 
 #include <charconv>
@@ -16,7 +15,7 @@ namespace vramscope::exporting {
 
 class Output {
  public:
-  // Truncates an existing file of that name.
+  // Truncates an existing file.
   static Result<Output> Create(const std::string& path);
 
   void Text(std::string_view text) {
@@ -29,7 +28,7 @@ class Output {
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     Text({digits, static_cast<size_t>(end - digits)});
   }
-  // Writes the rest. Returns the first failure of all writes, as a sentence with the path.
+  // Writes the rest. Returns the first failure of all writes.
   [[nodiscard]] Status Finish();
 
  private:

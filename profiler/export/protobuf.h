@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An encoder for the wire format of Protocol Buffers: varints, strings, nested messages.
 //
-// Why not the protobuf library: it would need a code generator in the build and a shared library on every
-// machine, for two formats with a dozen fields each. https://protobuf.dev/programming-guides/encoding
+// https://protobuf.dev/programming-guides/encoding
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ class Message {
     Varint(value);
     return *this;
   }
-  // Also for packed numbers and for messages, which have the same wire type.
+  // Also for packed numbers and for messages.
   Message& Bytes(uint32_t field, std::string_view bytes) {
     Varint(uint64_t{field} << 3 | 2);
     Varint(bytes.size());

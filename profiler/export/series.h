@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory by category, after every event that changes it. A report has these figures for one
-// moment. Series computes them for all moments in one pass.
+// A device's memory by category, after every event that changes it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace vramscope::exporting {
 struct SeriesPoint {
   model::EventIndex event = 0;
   uint64_t allocated = 0;
-  std::optional<uint64_t> reserved;         // none: the allocator has not reported it yet
+  std::optional<uint64_t> reserved;         // none: not reported yet
   classify::CategoryBytes categories = {};  // sums to allocated
   uint32_t step = 0;                        // 0 = outside all steps
   timeline::Phase phase = timeline::Phase::kOther;

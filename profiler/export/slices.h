@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps, phases, modules and other ranges of a run as nested intervals, the only kind that trace viewers
-// draw.
+// Steps, phases, modules and other ranges of a run as nested intervals, for trace viewers.
 #pragma once
 
 #include <string>
@@ -17,8 +16,7 @@ struct Track {
   std::string name;               // cleaned
 };
 
-// The begin or the end of a range. The edges of a track are in order, and each end closes the latest open
-// range.
+// The begin or the end of a range. The edges of a track are in order. Each end closes the latest open range.
 struct Edge {
   size_t track = 0;
   uint64_t time_ns = 0;
@@ -28,12 +26,12 @@ struct Edge {
 };
 
 struct Slices {
-  std::vector<Track> tracks;  // only tracks that have edges
+  std::vector<Track> tracks;  // without empty tracks
   std::vector<Edge> edges;    // by track
 };
 
-// Ranges that do not nest (NVTX ranges with arbitrary start and end) are left out. A range whose end was not
-// recorded, or comes after the end of the enclosing range, ends with the enclosing range.
+// Ranges that do not nest (some NVTX ranges) are left out. A range without a recorded end, or with an end
+// after the enclosing range, ends with the enclosing range.
 [[nodiscard]] Slices FindSlices(const Content& content);
 
 }  // namespace vramscope::exporting

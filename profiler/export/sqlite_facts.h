@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the SQLite export that contain recorded data unchanged: stacks, operators, driver calls,
-// counters.
+// The tables of the SQLite export with unchanged recorded data: stacks, operators, driver calls, counters.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace vramscope::exporting {
 
-// Writes the table `stacks`: each stack once, with one row per frame.
+// Writes the table `stacks`: one row per frame of each stack.
 class Stacks {
  public:
   Stacks(const model::Run& run, Database& db, Texts& texts)

@@ -13,8 +13,7 @@
 
 namespace vramscope::exporting {
 
-// A connection to a database file. After the first failure, error() returns its message and Do() does
-// nothing.
+// A connection to a database file. After the first failure, error() is set and Do() does nothing.
 class Database {
  public:
   explicit Database(const std::string& path) {
@@ -51,8 +50,7 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // SQLite's integers are signed, so a number from 2^63 on would become negative. No address or size is that
-  // large.
+  // SQLite's integers are signed: `number` must be below 2^63.
   Rows& Number(uint64_t number) {
     sqlite3_bind_int64(statement_, ++column_, static_cast<int64_t>(number));
     return *this;

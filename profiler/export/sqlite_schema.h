@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables and views of the SQLite export; docs/exports.md documents them for users, with queries.
+// The tables and views of the SQLite export (docs/exports.md).
 #pragma once
 
 namespace vramscope::exporting {

@@ -6,8 +6,8 @@
 
 namespace vramscope::fleet {
 
-// Fills in job.findings. The job's ranks, groups, clocks and missing ranks must be filled in already.
-// `explain` and `explained` are those of Compare() (job.h).
+// Fills in job.findings. The job's ranks, groups, clocks and missing ranks must be filled in. `explain` and
+// `explained`: see Compare() (job.h).
 void AddFindings(const Explainer& explain, size_t explained, Job& job);
 
 }  // namespace vramscope::fleet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A heat map of the peak of every step of every rank, reduced to the size of a picture.
+// A heat map of the peaks of all steps and ranks, reduced to the size of a picture.
 //
 //   step        1    ...   240            a column has the highest peak of its steps,
 //                                         a row has the highest peak of its ranks
@@ -21,12 +21,12 @@ struct HeatMap {
 
   struct Row {
     std::string name;             // "rank 5", "ranks 32 to 63"
-    std::vector<uint64_t> bytes;  // by column; 0 = no step of the column was recorded
+    std::vector<uint64_t> bytes;  // by column; 0 = not recorded
   };
   uint32_t first_step = 0;
   uint32_t steps_per_column = 1;
-  size_t ranks_per_row = 1;  // row i begins with rank i * ranks_per_row of the job
-  std::vector<Row> rows;     // empty if no rank has steps
+  size_t ranks_per_row = 1;  // row i begins with rank i * ranks_per_row
+  std::vector<Row> rows;     // empty without steps
 };
 [[nodiscard]] HeatMap HeatMapOf(const Job& job);
 

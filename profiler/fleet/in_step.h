@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes through the steps of many ranks in parallel, so that only one step of each is looked at a time.
+// Visits the steps of many ranks in parallel.
 //
 //   rank 0   1 2 3 4          visits   1: {rank 0, rank 1}   2: {rank 0, rank 1}   3: {rank 0}   ...
 //   rank 1   1 2   4 5
@@ -12,9 +12,9 @@
 
 namespace vramscope::fleet {
 
-// Calls visit(number, elements) for each number that one of the series has, in order. `elements`: pointers to
-// the elements with this number, in the order of the series. Each series is sorted by number_of(element), and
-// has each number once.
+// Calls visit(number, elements) for each number in any of the series, in order. `elements`: pointers to the
+// elements with this number, in the order of the series. Each series must be sorted by number_of(element),
+// without duplicates.
 template <typename Element, typename NumberOf, typename Visit>
 void InStep(const std::vector<const std::vector<Element>*>& series, NumberOf number_of, Visit visit) {
   std::vector<typename std::vector<Element>::const_iterator> next;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a job as metrics for other tools: the text that Prometheus scrapes, and OTLP for OpenTelemetry
-// collectors.
+// The ranks of a job as metrics: text for Prometheus, and OTLP for OpenTelemetry collectors.
 //
 //   vramscope_allocated_bytes{rank="37",host="node-09",device="cuda:3",place="pp 2, dp 5"} 8589934592
 //
-// Why the number of series is limited: each one occupies memory in the database for weeks. A job has 13
-// series for each rank. Series by category exist only for jobs with few ranks. Process IDs and file names are
-// not used as labels, because they change with every start.
+// A job has 13 series for each rank. Series by category exist only for jobs with few ranks. Process IDs and
+// file names are not used as labels, because they change with every start.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +14,14 @@
 
 namespace vramscope::fleet {
 
-// If a job has more ranks, the metrics contain those that stand out and then those with the highest peaks.
+// For larger jobs, the metrics contain the ranks that stand out, then those with the highest peaks.
 // vramscope_ranks counts all ranks.
 inline constexpr size_t kMostRanksInMetrics = 1024;
 inline constexpr size_t kMostRanksWithCategories = 64;
 
-// The text format 0.0.4 of Prometheus. A figure that is not known has no line.
+// The text format 0.0.4 of Prometheus. Unknown figures have no line.
 [[nodiscard]] std::string PrometheusText(const Job& job);
-// One JSON document of OTLP (ExportMetricsServiceRequest), with the time `now_ns`, in nanoseconds since 1970.
+// One JSON document of OTLP (ExportMetricsServiceRequest). `now_ns`: nanoseconds since 1970.
 [[nodiscard]] std::string OtlpText(const Job& job, uint64_t now_ns);
 
 }  // namespace vramscope::fleet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the parts of one recording (`record --keep`) into one rank, instead of one rank for each file.
+// Joins the parts of one recording (`record --keep`) into one rank.
 //
 //   run.part1.vms       steps 1 to 40     ┐
 //   run.parts.vms.summary  steps 1 to 900 ├─► rank 3: steps 1 to 912, its highest peak, its end
@@ -12,12 +12,11 @@
 
 namespace vramscope::fleet {
 
-// Appends the part `later` to `rank`. For a step that is in both, the figures in `rank` are kept: a part
-// begins with the last step of the previous part, and may contain only the end of that step for some
-// processes.
+// Appends the part `later` to `rank`. For a step in both, the figures in `rank` are kept, because a part may
+// contain only the end of its first step.
 void AddPart(RankSummary later, RankSummary& rank);
 
-// Joins the parts of each recording, whatever their order. Ranks that are not parts stay as they are.
+// Joins the parts of each recording, in any order. Other ranks stay as they are.
 void JoinParts(std::vector<RankSummary>& ranks);
 
 }  // namespace vramscope::fleet

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of one rank of a job, which `vramscope fleet` compares.
-//
-// Why figures and not the run: a job of 512 ranks has 512 runs, which do not fit into memory. The figures
-// of a step need less than 200 bytes, so all ranks fit. Whole traces are read only to explain differences.
+// The figures of one rank of a job, less than 200 bytes for each step. The runs of 512 ranks would not fit
+// into memory.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +16,17 @@
 namespace vramscope::fleet {
 
 struct StepFigures {
-  uint32_t number = 0;  // counted from 1 in the run, also if the file begins with a later step
+  uint32_t number = 0;  // 1-based in the run
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
   uint64_t peak_bytes = 0;      // allocated
   uint64_t reserved_bytes = 0;  // at the peak; 0 = unknown
-  uint64_t end_bytes = 0;       // allocated when the step ends
+  uint64_t end_bytes = 0;       // allocated at the end of the step
 
   friend bool operator==(const StepFigures&, const StepFigures&) = default;
 };
 
-// Memory that a rank holds on a device other than its own.
+// Memory on another device.
 struct Elsewhere {
   std::string device;
   uint64_t bytes = 0;
@@ -39,13 +37,13 @@ enum class Ending : uint8_t { kUnknown, kFinished, kOutOfMemory, kKilled, kFaile
 [[nodiscard]] std::optional<Ending> EndingFromKey(std::string_view key);
 
 struct RankSummary {
-  std::string file;           // the source file; of several parts, the one with the peak
-  std::string last_file;      // the last part; "" = there is one file
-  bool is_snapshot = false;   // from a PyTorch snapshot: no process, usually no steps
-  bool from_summary = false;  // from a summary file: the trace was not read
+  std::string file;           // source file; of several parts, the file with the peak
+  std::string last_file;      // the last part; "" = one file
+  bool is_snapshot = false;   // from a PyTorch snapshot
+  bool from_summary = false;  // from a summary file
 
   std::optional<uint32_t> rank;
-  bool rank_from_name = false;  // the rank is from the file name, because the file does not contain it
+  bool rank_from_name = false;  // from the file name
   std::optional<uint32_t> world_size;
   std::string host;  // "" = unknown
   std::string job;   // job ID of the batch system or torchrun; "" = unknown
@@ -53,7 +51,7 @@ struct RankSummary {
   std::string gpu_uuid;                // "" = unknown
   std::vector<model::MeshPlace> mesh;  // empty = unknown
   uint32_t pid = 0;
-  uint32_t part = 0;  // part of a recording, from 1 (parts.h); 0 = the file is a whole recording
+  uint32_t part = 0;  // 1-based (parts.h); 0 = a whole recording
 
   uint64_t start_realtime_ns = 0;  // CLOCK_REALTIME of the host at time 0 of the file
   uint64_t last_ns = 0;
@@ -64,53 +62,52 @@ struct RankSummary {
   timeline::Phase peak_phase = timeline::Phase::kOther;
   classify::CategoryBytes categories = {};  // at the peak
   std::optional<uint64_t> reserved_bytes;   // highest
-  std::optional<uint64_t> unused_bytes;     // reserved but not allocated, while reserved was at its highest
-  std::optional<uint64_t> used_bytes;       // highest use of the device by all processes, from the driver
-  std::optional<uint64_t> capacity_bytes;   // of the device
-  std::optional<uint64_t> outside_bytes;    // of this process, outside PyTorch's allocator, at the peak
-  std::vector<Elsewhere> elsewhere;         // on other GPUs
-  // At the end of the file. For a trace that is still being written, this is now.
+  std::optional<uint64_t> unused_bytes;     // reserved but not allocated, when reserved was highest
+  std::optional<uint64_t> used_bytes;       // highest use of the device by all processes
+  std::optional<uint64_t> capacity_bytes;
+  std::optional<uint64_t> outside_bytes;  // of this process at the peak, outside PyTorch's allocator
+  std::vector<Elsewhere> elsewhere;       // on other GPUs
+  // At the end of the file, or now if the trace is still being written.
   uint64_t last_bytes = 0;  // allocated
   std::optional<uint64_t> last_reserved_bytes;
   std::optional<uint64_t> last_used_bytes;
   uint64_t growth_per_step = 0;  // leaked bytes per step (growth.h)
-  std::string growth_line;       // the line that allocates most of these bytes
+  std::string growth_line;       // line that allocates most of these bytes
   std::string growth_module;
-  uint32_t growth_since = 0;  // the first step that grows
+  uint32_t growth_since = 0;  // first step that grows
 
   Ending ending = Ending::kUnknown;
   std::string ending_text;   // "an allocation of 2.0 GiB on cuda:3 failed", "exit 1"; "" = it did not fail
-  uint32_t ending_step = 0;  // the last step, finished or not; 0 = the rank had no steps
+  uint32_t ending_step = 0;  // last step, finished or not; 0 = no steps
 
-  std::string model;               // equal for ranks with the same parameters; "" = unknown
+  std::string model;               // equal for equal parameters; "" = unknown
   std::vector<StepFigures> steps;  // sorted by number, each number once
 
-  // Capacity minus the highest used bytes. Without the driver's figures: minus the highest reserved bytes.
+  // Capacity minus the highest used bytes. Without used bytes: minus the highest reserved bytes.
   [[nodiscard]] std::optional<uint64_t> headroom_bytes() const;
   // Whole steps until the headroom is used up; nullopt if nothing grows or the headroom is unknown.
   [[nodiscard]] std::optional<uint64_t> steps_left() const;
-  // The step that took longest. The first step includes the startup, so it counts only if it is the only one.
-  // nullptr without steps or times.
+  // The slowest step, without the first if there are others. nullptr without steps or times.
   [[nodiscard]] const StepFigures* slowest_step() const;
-  // The rank's pipeline and expert stage: "pp 2", "pp 2, ep 0". "" if it is unknown or the job has no stages.
+  // "pp 2", "pp 2, ep 0"; "" if unknown or without stages.
   [[nodiscard]] std::string Stage() const;
   // "rank 37 (pp 2, dp 5) on node-09", "cuda:1 of run.vms"
   [[nodiscard]] std::string Name(bool with_host) const;
 };
 
-// The ranks of a run: one summary for each process that used a GPU. If no GPU was used: one for each process
-// that trains. If the rank of a process is unknown: one for each of its GPUs. `file` is the run's path.
+// One summary for each process that used a GPU, or else for each process that trains. If the rank of a
+// process is unknown: for each of its GPUs.
 [[nodiscard]] std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file);
 
-// Like Summarize(). A PyTorch snapshot does not contain its rank, so the file name gives it.
+// Like Summarize(). The rank of a PyTorch snapshot comes from the file name.
 [[nodiscard]] std::vector<RankSummary> SummarizeFile(const classify::Analysis& analysis,
                                                      const std::string& file, bool is_snapshot);
 
-// Comparison for sorting: ranks by number; ranks without a number last, by file and device.
+// For sorting: ranks by number, then ranks without a number by file and device.
 [[nodiscard]] bool InOrderOfRank(const RankSummary& a, const RankSummary& b);
 
-// The rank in a file name: "rank3.pickle", "trace_rank-12.vms", "snapshot_7.pickle". nullopt if the name has
-// no number.
+// The rank in a file name: "rank3.pickle", "trace_rank-12.vms", "snapshot_7.pickle". nullopt without a
+// number.
 [[nodiscard]] std::optional<uint32_t> RankOfName(std::string_view file);
 
 }  // namespace vramscope::fleet

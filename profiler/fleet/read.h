@@ -13,38 +13,33 @@
 
 namespace vramscope::fleet {
 
-// True if the first bytes of the file are those of a trace.
 [[nodiscard]] bool IsTrace(const std::string& path);
 
-// The traces that the process has open. If it has none open: those of its nearest ancestor that has some,
-// such as its recorder.
+// The traces that the process has open, or else those of its nearest ancestor.
 [[nodiscard]] std::vector<std::string> TracesOf(uint32_t pid);
 
 // The traces and snapshots in `paths`, recognized by content. Folders are searched recursively. A summary
-// without its trace is returned as the trace's path. Sorted by name, without duplicates. Fails if a path does
-// not exist or nothing was found.
+// counts as its trace. Sorted by name, without duplicates. Fails if a path does not exist or nothing was
+// found.
 [[nodiscard]] Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths);
 
 struct ReadRanks {
   std::vector<RankSummary> ranks;
-  std::vector<std::string> unreadable;  // one sentence for each file that could not be read
-  size_t summaries = 0;                 // number of files for which only the summary was read
+  std::vector<std::string> unreadable;  // one sentence for each file
+  size_t summaries = 0;                 // files for which only the summary was read
 };
-// Reads the ranks of all files. Parts of one recording become one rank (parts.h). `progress` is called before
-// each file is read, with its number from 0. If a summary is out of date or damaged, the trace is read
-// instead.
+// Reads the ranks of all files and joins parts (parts.h). `progress` is called before each file, with its
+// 0-based number. If a summary is out of date or damaged, the trace is read.
 [[nodiscard]] ReadRanks ReadFiles(const std::vector<std::string>& files,
                                   const std::function<void(size_t)>& progress = {});
 
 // The ranks of one file.
 [[nodiscard]] Result<std::vector<RankSummary>> SummarizeFile(const std::string& path);
 
-// The summary to store next to the trace at `path`. "" if the trace does not belong to a job of several
-// ranks: a single trace is read quickly enough without a summary.
+// The summary to store next to the trace at `path`. "" for a job of one rank.
 [[nodiscard]] Result<std::string> SummaryFor(const std::string& path);
 
-// Returns a function that opens runs for Compare(). It keeps the last run open, because one trace can contain
-// all ranks.
+// For Compare(). The last run stays open.
 [[nodiscard]] OpenSide SideOpener();
 
 }  // namespace vramscope::fleet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spread of the peers' peaks in each step: since when a rank differs from its peers.
+// The spread of the peers' peaks in each step, to find the step from which a rank differs.
 //
 //   step             1     2     3     4
 //   three peers      2.0   2.0   2.0   2.0 GiB
@@ -17,10 +17,10 @@ namespace vramscope::fleet {
 
 class StepSpreads {
  public:
-  // `job` must outlive this, and must have its groups.
+  // `job` must have its groups and outlive this object.
   explicit StepSpreads(const Job& job) : job_(job) {}
 
-  // The step from which the rank's peak stands out in every step until its last one. 0 if it stands out from
+  // The step from which the rank's peak stands out in every step until the last one. 0 if it stands out from
   // the first step, or not in the last one.
   [[nodiscard]] uint32_t StandsOutSince(size_t rank);
 
@@ -30,11 +30,10 @@ class StepSpreads {
     Spread peak;
   };
 
-  // Computed at the first call for a group.
   const std::vector<StepSpread>& Of(size_t group);
 
   const Job& job_;
-  std::map<size_t, std::vector<StepSpread>> of_group_;  // each is sorted by number
+  std::map<size_t, std::vector<StepSpread>> of_group_;  // sorted by number
 };
 
 }  // namespace vramscope::fleet

@@ -8,7 +8,6 @@
 
 namespace vramscope::fleet {
 
-// The first line of the answer:
 // "8 ranks on 2 hosts: peaks 8.0 to 11.2 GiB, spread 39.5 % of the median 8.0 GiB; 3 ranks stand out."
 [[nodiscard]] std::string Headline(const Job& job);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope frag`, as plain data. The code for terminal, JSON and pictures only prints it.
+// The answer of `vramscope frag`, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,14 @@ struct WaitingBlock {
   Block block;
   BlockText text;
   uint64_t stream = 0;  // handle of its own stream
-  // All other streams: the block may wait for any of them. The record does not show which, so the answer is
-  // certain only if there is a single other stream.
+  // All other streams: the block may wait for any of them. The answer is certain only if there is one.
   std::vector<uint64_t> waits_for;
 };
 
 struct MomentAnswer {
-  std::string asked;  // as requested: "reserved", "step:3"; otherwise the reason why it is listed
+  std::string asked;  // "reserved", "step:3"; for other moments the reason why they are listed
   Moment moment = 0;
-  std::optional<uint64_t> trace_events;  // events of the run up to the moment; empty if no run was loaded
+  std::optional<uint64_t> trace_events;  // events of the run up to the moment
   uint64_t time_ns = 0;
   Place place;
   Metrics metrics;
@@ -42,12 +41,11 @@ struct PinAnswer {
 
 struct SegmentAnswer {
   Segment segment;
-  Domain domain;  // its pool, stream and size class; the sums are over all segments of the domain
+  Domain domain;  // sums over all segments of the domain
   PinnedSegment pinned;
-  std::vector<PinAnswer> pinned_by;  // the largest blocks; pinned.pins has all
+  std::vector<PinAnswer> pinned_by;  // the largest blocks
 };
 
-// The state at one point of the series.
 struct SeriesPoint {
   Moment moment = 0;
   uint64_t time_ns = 0;
@@ -66,10 +64,10 @@ struct SeriesPoint {
 }
 
 struct Answer {
-  MomentAnswer chosen;                  // the first requested moment
-  std::vector<SegmentAnswer> segments;  // at the chosen moment, most held-back bytes first
-  uint64_t segment_count = 0;           // number of segments with held-back bytes
-  std::vector<MomentAnswer> moments;    // the requested moments, then others of interest
+  MomentAnswer chosen;                  // first requested moment
+  std::vector<SegmentAnswer> segments;  // most held-back bytes first
+  uint64_t segment_count = 0;           // segments with held-back bytes
+  std::vector<MomentAnswer> moments;    // requested moments, then others of interest
   std::vector<SeriesPoint> series;
   uint64_t events = 0;
   uint64_t peak_reserved = 0;
@@ -89,7 +87,7 @@ struct Question {
   size_t points = 256;          // points in the series; 0 = no series
 };
 
-// The moment that `text` specifies (timeline/moment_spec.h), as in a report.
+// The moment that `text` specifies (timeline/moment_spec.h).
 [[nodiscard]] Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk,
                                         const std::string& text);
 
@@ -97,7 +95,6 @@ struct Question {
 [[nodiscard]] Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk,
                                          const Question& question);
 
-// The answer for one moment.
 [[nodiscard]] MomentAnswer AnswerFor(const Subject& subject, const Layout& layout, Moment moment,
                                      const std::string& asked);
 [[nodiscard]] std::vector<SegmentAnswer> SegmentsOf(const Subject& subject, const Layout& layout,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of fragmentation causes for terminal, JSON and pictures: key, name, meaning and color of each
-// member of Decomposition.
+// The fragmentation causes: key, name, meaning and color of each member of Decomposition.
 //
-// Colors: from Okabe and Ito's palette for color-blind readers (jfly.uni-koeln.de/color), and grays for
-// causes that are small in real runs.
+// Colors: Okabe and Ito's palette for color-blind readers (jfly.uni-koeln.de/color), and grays for small
+// causes.
 #pragma once
 
 #include <array>
@@ -14,12 +13,12 @@
 namespace vramscope::fragmentation {
 
 struct Cause {
-  const char* key;      // in JSON
-  const char* name;     // shown to users
-  const char* meaning;  // a few words
+  const char* key;  // in JSON
+  const char* name;
+  const char* meaning;
   uint32_t rgb;
   uint64_t Decomposition::*bytes;
-  const char* of_bfc = nullptr;  // the meaning for TensorFlow's allocator, if it differs
+  const char* of_bfc = nullptr;  // for TensorFlow's allocator, if different
 
   [[nodiscard]] const char* MeaningFor(allocator::Model model) const {
     return model == allocator::Model::kBfc && of_bfc != nullptr ? of_bfc : meaning;

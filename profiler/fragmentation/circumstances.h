@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains a failed memory request by what the program did. The allocator does not have this information.
-// Reports memory kept from every step, memory left by earlier failures, and further requests of the same
-// phase.
+// Explains a failed request by what the program did: memory kept from every step, memory left by earlier
+// failures, and further requests of the phase.
 //
 //   in the program   memory found                             meaning
 //   steps 1 to 11    128 MiB kept from each step              growth: no allocator setting helps for long
@@ -19,26 +18,25 @@
 namespace vramscope::fragmentation {
 
 struct Circumstances {
-  std::vector<growth::Growth> growth;  // on the device, most bytes per step first
+  std::vector<growth::Growth> growth;  // most bytes per step first
   uint64_t grown = 0;                  // total bytes of `growth` so far
   uint64_t grows_per_step = 0;
-  uint64_t needed_beside = 0;  // the highest peak of a step so far, without the growth up to that step
+  uint64_t needed_beside = 0;  // highest peak of a step, without the growth up to that step
 
-  uint64_t left_by_failures = 0;  // bytes that earlier attempts left behind when they ran out of memory
-  uint64_t failures = 0;          // number of failures that left something
+  uint64_t left_by_failures = 0;  // bytes left by earlier failed attempts
+  uint64_t failures = 0;          // failures that left something
 
-  std::vector<uint64_t> upcoming;  // bytes of the requests that follow the failed request in its phase
+  std::vector<uint64_t> upcoming;  // requests that follow in the phase, in bytes
   std::string upcoming_of;         // "exp_avg, exp_avg_sq of 3 parameters"
 
-  // Number of further steps whose growth fits into `room` bytes if no memory is lost to fragmentation.
+  // Further steps whose growth fits into `room` bytes without fragmentation.
   [[nodiscard]] uint64_t StepsMore(uint64_t room) const {
     const uint64_t taken = needed_beside + grown;
     return grows_per_step == 0 || room < taken ? 0 : (room - taken) / grows_per_step;
   }
 };
 
-// The circumstances of a request of `requested` bytes that failed at event `failure` on this device.
-// O(blocks).
+// For a request of `requested` bytes that failed at event `failure`. O(blocks).
 [[nodiscard]] Circumstances CircumstancesOf(const classify::Analysis& analysis, model::DeviceIndex device,
                                             model::EventIndex failure, uint64_t requested);
 

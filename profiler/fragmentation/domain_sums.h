@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks and segments of a layout, and the sums over them by domain.
 //
-// Why running sums: a walk reads them after every event. To keep them up to date, a block is counted with
-// sign -1 before it changes and with +1 afterwards.
+// A block is counted with sign -1 before it changes and with +1 afterwards.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ using BlockIndex = uint32_t;
 using SegmentIndex = uint32_t;
 constexpr uint32_t kNoIndex = 0xffffffff;
 
-// The value of Block::born for a block that existed before the history.
+// Block::born of a block from before the history.
 constexpr uint32_t kBeforeHistory = 0xffffffff;
 
 struct Block {
@@ -27,7 +26,7 @@ struct Block {
   BlockIndex previous = kNoIndex;  // neighbors in the segment, in order of address
   BlockIndex next = kNoIndex;
   SegmentIndex segment = kNoIndex;
-  uint32_t born = kBeforeHistory;  // the event that allocated it
+  uint32_t born = kBeforeHistory;  // event of its allocation
   allocator::BlockUse use = allocator::BlockUse::kFree;
 
   [[nodiscard]] bool free() const { return use == allocator::BlockUse::kFree; }
@@ -38,7 +37,7 @@ struct Block {
 struct Segment {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  uint64_t page_bytes = 0;  // page size of expandable memory; 0 = from cudaMalloc, given back as a whole
+  uint64_t page_bytes = 0;  // page size of expandable memory; 0 = from cudaMalloc
   BlockIndex first = kNoIndex;
   uint32_t domain = 0;
   uint32_t live_blocks = 0;  // allocated or pending
@@ -47,9 +46,9 @@ struct Segment {
   [[nodiscard]] uint64_t end() const { return address + bytes; }
 };
 
-// A domain is a pool, a stream and a size class. Free blocks serve only requests of their own domain. The
-// sums are over all its segments. Example: with roundup_power2_divisions:4 a request of 1,300,000 bytes gets
-// a free block of 2 MiB (2,097,152 bytes):
+// A domain is a pool, a stream and a size class. Free blocks serve only requests of their own domain.
+// Example: with roundup_power2_divisions:4 a request of 1,300,000 bytes gets a free block of 2 MiB (2,097,152
+// bytes):
 //
 //   2,097,152 allocated = 1,300,000 requested + 480 rounding_512 + 10,240 rounding_power2 + 786,432 slack
 struct Domain {
@@ -58,12 +57,12 @@ struct Domain {
   bool large = false;
 
   uint64_t reserved = 0;
-  uint64_t allocated = 0;        // allocated blocks, with rounding and slack
-  uint64_t requested = 0;        // requested by the program, for these blocks
-  uint64_t rounding_512 = 0;     // part of `allocated`: rounding to the next multiple of 512
-  uint64_t rounding_power2 = 0;  // part of `allocated`: further rounding by roundup_power2_divisions
-  uint64_t slack = 0;            // part of `allocated`: the rest of a free block, too small to split off
-  uint64_t pending = 0;          // freed blocks that another stream may still use
+  uint64_t allocated = 0;        // with rounding and slack
+  uint64_t requested = 0;        // by the program, for allocated blocks
+  uint64_t rounding_512 = 0;     // part of `allocated`: up to the next multiple of 512
+  uint64_t rounding_power2 = 0;  // part of `allocated`: by roundup_power2_divisions
+  uint64_t slack = 0;            // part of `allocated`: rest of a free block, too small to split off
+  uint64_t pending = 0;          // freed, but another stream may still use it
   uint64_t pending_requested = 0;
   uint64_t free = 0;
   uint64_t whole = 0;  // part of `free`: completely free segments and pages
@@ -73,25 +72,23 @@ class DomainSums {
  public:
   explicit DomainSums(const Rules& rules) : rules_(rules) {}
 
-  // The sums over all domains that a walk reads after every event.
+  // Sums over all domains.
   struct Held {
     uint64_t reserved = 0;
     uint64_t allocated = 0;
     uint64_t requested = 0;
   };
 
-  // The index of the domain with these values; created if it does not exist.
+  // Creates the domain if it does not exist.
   uint32_t DomainFor(allocator::PoolIndex pool, allocator::StreamIndex stream, bool large);
   // Adds (sign 1) or subtracts (-1) a segment's reserved memory, without its blocks.
   void CountReserved(const Segment& segment, int sign);
-  // Adds or subtracts a block of the segment.
   void Count(const Block& block, const Segment& segment, int sign);
-  // Like Count(), for a free block that is cut or merged: this changes only Domain::whole.
+  // For a free block that is cut or merged: changes only Domain::whole.
   void CountWhole(const Block& block, const Segment& segment, int sign);
 
   [[nodiscard]] const std::vector<Domain>& domains() const { return domains_; }
   [[nodiscard]] const Held& held() const { return held_; }
-  // All domains added up.
   [[nodiscard]] Domain Total() const;
 
  private:
@@ -100,7 +97,7 @@ class DomainSums {
   Held held_;
 };
 
-// The bytes of a free block that the allocator could give back to the driver. `segment` contains the block.
+// Bytes of a free block that could go back to the driver. `segment` contains the block.
 [[nodiscard]] uint64_t WholeBytes(const Block& block, const Segment& segment);
 
 }  // namespace vramscope::fragmentation

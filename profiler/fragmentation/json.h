@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers of `vramscope frag` and `vramscope oom` as JSON; docs/json.md describes them key by key.
+// The answers of `vramscope frag` and `vramscope oom` as JSON (docs/json.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@ namespace vramscope::fragmentation {
 
 [[nodiscard]] std::string ToJson(const Subject& subject, const Answer& answer, int indent = 2);
 
-// The parts that both answers contain.
+// Parts of both answers.
 [[nodiscard]] nlohmann::ordered_json CausesJson(const Decomposition& causes);
 [[nodiscard]] nlohmann::ordered_json MomentJson(const Subject& subject, const MomentAnswer& moment);
 [[nodiscard]] nlohmann::ordered_json SegmentsJson(const Subject& subject,

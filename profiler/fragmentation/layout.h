@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of the caching allocator's memory at one moment: the segments and the blocks that fill them,
-// updated event by event.
-//
-// Why: fragmentation depends on addresses. No counter shows how large the free pieces are and which blocks
-// lie between them. An event changes one block and its two neighbors, so it costs the same in a run with ten
-// blocks and in one with ten thousand. A copy of the layout is a checkpoint.
+// The layout of the caching allocator's memory at one moment: the segments and the blocks that fill them. An
+// event changes one block and its two neighbors.
 //
 //   segment  0x7f.. 20 MiB │ weight 8 MiB │ free 4 MiB │ grad 2 MiB │ free 6 MiB │
 //                            ◄── previous ──┘          └── next ──►     merged with its neighbors as in
 //                                                                       PyTorch
 //
-// The layout follows the record, even where an allocator would have decided differently. Contradictions in
-// the record are counted in `troubles`.
+// The layout follows the record, even if an allocator would have decided differently. `troubles` counts
+// contradictions in the record.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +22,17 @@
 
 namespace vramscope::fragmentation {
 
-// The number of contradictions in the history, by kind. None of them stops the walk.
+// Contradictions in the history, by kind. None stops the walk.
 struct Troubles {
   uint64_t outside_segments = 0;  // allocation outside all segments
-  uint64_t overlaps = 0;          // allocation inside an allocated block; that block is assumed to be freed
+  uint64_t overlaps = 0;          // allocation inside an allocated block, which is then freed
   uint64_t too_small = 0;         // allocation larger than the free space at its address
   uint64_t not_at_begin = 0;      // allocation not at the begin of a free block
   uint64_t unknown_frees = 0;     // free of a block that is not allocated
-  uint64_t segments_in_use = 0;   // segment given back or unmapped while it has blocks
+  uint64_t segments_in_use = 0;   // segment given back while it has blocks
   uint64_t unknown_segments = 0;  // segment given back that was never allocated
-  uint64_t other_end = 0;         // 1: the events do not lead to the blocks that the history has at its end
-  std::optional<uint32_t> first;  // the first event that contradicts the layout
+  uint64_t other_end = 0;         // 1: the final blocks are not those of the history
+  std::optional<uint32_t> first;  // first contradiction
 
   [[nodiscard]] uint64_t total() const {
     return outside_segments + overlaps + too_small + not_at_begin + unknown_frees + segments_in_use +
@@ -48,22 +44,22 @@ class Layout {
  public:
   explicit Layout(const Rules& rules) : rules_(rules), sums_(rules) {}
 
-  // Adds a segment with its blocks; gaps between them become free blocks. Segments must not overlap.
+  // Adds a segment with its blocks. Gaps become free blocks. Segments must not overlap.
   void AddSegment(const allocator::SegmentState& segment);
-  // Applies the next event. `index` is its number, stored as `born`.
+  // Applies the next event. `index`: its number, stored as `born`.
   void Apply(const allocator::Event& event, uint32_t index);
-  // Applies the two events of a free that completes as soon as it is requested, as most do. Returns false and
-  // does nothing if no block is allocated at the address.
+  // Applies a free that completes at once. Returns false and does nothing if no block is allocated at the
+  // address.
   bool FreeAtOnce(const allocator::Event& requested);
 
   // Live segments in order of address.
   [[nodiscard]] const std::vector<std::pair<uint64_t, SegmentIndex>>& segments() const { return by_address_; }
   [[nodiscard]] const Segment& segment(SegmentIndex index) const { return segments_[index]; }
   [[nodiscard]] const Block& block(BlockIndex index) const { return blocks_[index]; }
-  // Sums over all domains. Total() computes all of them; held() has three of them ready.
+  // Sums over all domains. held() has three of the sums ready.
   [[nodiscard]] Domain Total() const { return sums_.Total(); }
   [[nodiscard]] const DomainSums::Held& held() const { return sums_.held(); }
-  // The bytes of a free block that the allocator could give back to the driver.
+  // The bytes of a free block that could go back to the driver.
   [[nodiscard]] uint64_t WholeBytes(const Block& block) const {
     return fragmentation::WholeBytes(block, segments_[block.segment]);
   }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of a whole history. Returns the layout at any moment in a few milliseconds.
-//
-// Why checkpoints: a layout depends on all events before it, and a viewer requests one for every position of
-// the mouse. So copies of the layout are stored. The distance between two copies is 16 events per block of
-// the layout, and at least 4,096 events. The layout at a moment is the last copy before it plus the events
-// since.
+// The layouts of a whole history. Returns the layout at any moment in a few milliseconds, from stored copies.
+// The distance between two copies is 16 events per block, and at least 4,096 events.
 //
 //   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n
 //   copies        0              16 Ki           40 Ki               events; 0 is before the first.
@@ -19,7 +15,7 @@
 
 namespace vramscope::fragmentation {
 
-// The state after the first `n` events of a history.
+// The state after the first `n` events.
 using Moment = uint32_t;
 
 class LayoutWalk {
@@ -30,11 +26,11 @@ class LayoutWalk {
   [[nodiscard]] const allocator::History& history() const { return history_; }
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
-  // The layout at a moment, at most end(). Thread-safe. If the history lists the segments at its end and the
-  // events lead to other totals, At(end()) is the listed layout.
+  // The layout at a moment, at most end(). Thread-safe. If the history has segments at its end and the events
+  // lead to other totals, At(end()) has those segments.
   [[nodiscard]] Layout At(Moment moment) const;
 
-  // The moment with the most reserved memory; on a tie, the moment with more allocated memory.
+  // The moment with the most reserved memory; on a tie, with more allocated memory.
   [[nodiscard]] Moment fullest() const { return fullest_; }
   // The moment with the most allocated memory; the first on a tie.
   [[nodiscard]] Moment most_allocated() const { return most_allocated_; }
@@ -42,9 +38,8 @@ class LayoutWalk {
   [[nodiscard]] Moment worst() const { return worst_; }
   [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
   [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
-  // The largest sum of requested bytes of live blocks at one moment. No allocator can need less.
+  // Highest sum of requested bytes. No allocator can need less.
   [[nodiscard]] uint64_t peak_requested() const { return peak_requested_; }
-  // The contradictions of the whole walk.
   [[nodiscard]] const Troubles& troubles() const { return troubles_; }
 
  private:
@@ -72,7 +67,7 @@ class LayoutWalk {
   Troubles troubles_;
 };
 
-// Moves through a walk. A small step forward costs only the events in between. Use one cursor per thread.
+// Moves through a walk. A small step forward costs little. One cursor per thread.
 class LayoutCursor {
  public:
   explicit LayoutCursor(const LayoutWalk& walk) : walk_(walk), layout_(walk.checkpoints_.front().layout) {}

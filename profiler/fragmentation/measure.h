@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the fragmentation at one moment: the causes of the difference between reserved and requested
-// bytes, the metrics of the literature, free runs by size, and which blocks pin which segments.
+// bytes, metrics, free runs by size, and blocks that pin segments.
 //
-// Why causes and not one number: of 17 GiB "reserved but unallocated", two thirds may go back to the driver
-// at the next empty_cache(), and a percentage does not show that. Here each reserved byte that was not
-// requested has exactly one cause, so the causes add up to exactly the total.
+// Each reserved byte that was not requested has exactly one cause:
 //
 //   reserved ─┬─ requested
 //             ├─ rounding to 512, rounding by roundup_power2_divisions, slack       inside allocated blocks
@@ -44,7 +42,7 @@ struct Decomposition {
 
 // O(domains).
 [[nodiscard]] Decomposition Decompose(const Layout& layout);
-// The stream of the default pool with the most reserved memory. Its free memory does not count as isolated.
+// The stream of the default pool with the most reserved memory. Its free memory is not isolated.
 [[nodiscard]] allocator::StreamIndex MainStream(const Layout& layout);
 
 // Free blocks of one size class: [at_least, 2 * at_least).
@@ -54,7 +52,6 @@ struct FreeRuns {
   uint64_t bytes = 0;
 };
 
-// The free blocks of one domain, or of all domains.
 struct FreeSpace {
   uint64_t bytes = 0;
   uint64_t runs = 0;
@@ -67,9 +64,9 @@ struct FreeSpace {
     largest = run > largest ? run : largest;
     sum_of_squares += static_cast<double>(run) * static_cast<double>(run);
   }
-  // 1 - largest / all: 0 if the free memory is one piece, near 1 if it is many. 0 if nothing is free.
+  // 1 - largest / all. 0: one piece, or nothing is free. Near 1: many pieces.
   [[nodiscard]] double External() const;
-  // 1 - sqrt(sum of squares) / all: like External, but depends on all pieces, not only on the largest.
+  // 1 - sqrt(sum of squares) / all: like External, but depends on all pieces.
   [[nodiscard]] double RootSumSquare() const;
 };
 
@@ -86,7 +83,7 @@ struct Metrics {
   std::vector<FreeRuns> histogram;  // by size; without empty classes
 
   [[nodiscard]] uint64_t active() const { return total.allocated + total.pending; }
-  // Free bytes that cannot go back to the driver because of a live block.
+  // Free bytes that cannot go back to the driver.
   [[nodiscard]] uint64_t stranded() const { return total.free - total.whole; }
   // 1 - allocated / reserved.
   [[nodiscard]] double Instantaneous() const;
@@ -99,31 +96,30 @@ struct Metrics {
 // O(blocks).
 [[nodiscard]] Metrics Measure(const Layout& layout);
 
-// The largest request of one stream (in one pool) that would be served now.
+// The largest request of one stream and pool that would be served now.
 struct LargestRequest {
   allocator::PoolIndex pool = allocator::kDefaultPool;
   allocator::StreamIndex stream = 0;
-  uint64_t from_free_blocks = 0;        // from free blocks of the allocator
+  uint64_t from_free_blocks = 0;        // from free blocks
   std::optional<uint64_t> from_driver;  // from a new segment or more pages; nullopt = unknown
 };
-// `driver_free`: the driver's free bytes, if known. The result does not count completely free segments of
-// other streams, which the allocator could give back first.
+// `driver_free`: the driver's free bytes, if known. Completely free segments of other streams do not count.
 [[nodiscard]] std::vector<LargestRequest> LargestRequests(const Layout& layout,
                                                           std::optional<uint64_t> driver_free);
 // The largest request that a new segment can serve.
 [[nodiscard]] uint64_t LargestFromDriver(uint64_t driver_free);
 
-// A segment with free memory that cannot go back to the driver, and the blocks that prevent it.
+// A segment with free memory that cannot go back to the driver, and the blocks that pin it.
 struct PinnedSegment {
   SegmentIndex segment = kNoIndex;
-  uint64_t held_back = 0;  // free bytes that cannot be given back: their segment or page has live blocks
+  uint64_t held_back = 0;  // free bytes in segments or pages with live blocks
   uint64_t free = 0;
   uint64_t largest_free = 0;
-  uint64_t live = 0;  // bytes of allocated and pending blocks
-  // The live blocks, largest first; in expandable memory only those that share a page with free bytes.
+  uint64_t live = 0;  // allocated and pending bytes
+  // Live blocks, largest first. In expandable memory only blocks that share a page with free bytes.
   std::vector<BlockIndex> pins;
 };
-// The segments with held-back bytes, most bytes first.
+// Most held-back bytes first.
 [[nodiscard]] std::vector<PinnedSegment> PinnedSegments(const Layout& layout);
 
 }  // namespace vramscope::fragmentation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of the fragmentation analysis, and the settings that it tries: one row for each allocator model.
+// The texts of the fragmentation analysis and the settings to try, for each allocator model.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace vramscope::fragmentation {
 
 struct ModelWords {
   const char* framework;  // "PyTorch"
-  // Settings to try, in order of preference; each changes one thing.
+  // In order of preference. Each changes one thing.
   std::span<const char* const> settings;
-  std::span<const char* const> few_settings;  // the settings for a picture
-  // Text after the bytes of the request: why no segment was added. "" = the driver's free bytes show why.
+  std::span<const char* const> few_settings;  // for a picture
+  // Why no segment was added, after the bytes of the request. "" = the driver's free bytes show why.
   const char* no_segment;
   // Advice: `ask_again` if a free block was large enough, `give_back` if giving back free segments is enough.
   const char* ask_again;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws pictures of fragmentation as SVG, from the same answer that terminal and JSON print.
+// Draws an answer as SVG.
 //
 //   causes   reserved memory over the events: requested memory, and each cause of the rest on top
 //   shares   the metrics between 0 and 1 over the events
-//   map      the segments at the chosen moment, one row each: which blocks lie where, what is free
+//   map      the segments at the chosen moment, one row each
 //   sizes    the free blocks at the chosen moment, by size
 #pragma once
 

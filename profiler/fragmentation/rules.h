@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size rules for a history, given by its settings and release. The functions call the allocator model's
-// own rules (profiler/allocator/sizing.h).
+// The size rules for the settings and release of a history (profiler/allocator/sizing.h).
 #pragma once
 
 #include <cstdint>
@@ -20,20 +19,19 @@ using allocator::kSmallSegmentBytes;
 
 struct Rules {
   allocator::Model model = allocator::Model::kPyTorch;
-  allocator::Settings settings;  // for PyTorch's allocator only
+  allocator::Settings settings;  // only for PyTorch
   const allocator::Release* release = &allocator::Releases().back();
 
   // The block size for a request of `bytes`.
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::RoundedSize(bytes, settings, *release);
   }
-  // Like Rounded(), without roundup_power2_divisions.
+  // Without roundup_power2_divisions.
   [[nodiscard]] uint64_t PlainlyRounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::PlainlyRounded(bytes);
   }
   // The size of the block that a request of `rounded` bytes gets from a free block of `free_bytes`.
-  // `expandable`: the free block is expandable memory. If expandable_segments is on, blocks of other segments
-  // are split in the same way.
+  // `expandable`: the free block is expandable memory.
   [[nodiscard]] uint64_t BlockBytes(uint64_t rounded, uint64_t free_bytes, bool large,
                                     bool expandable) const {
     if (rounded >= free_bytes) return free_bytes;
@@ -46,8 +44,8 @@ struct Rules {
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded) const {
     return is_bfc() ? rounded : allocator::SegmentBytes(rounded, settings);
   }
-  // True if requests or cudaMalloc segments of this size belong to the large pool. BFC has only one pool,
-  // which counts as large.
+  // True if requests or segments of this size belong to the large pool. BFC has only one pool, the large
+  // pool.
   [[nodiscard]] bool IsLargeRequest(uint64_t rounded) const {
     return is_bfc() || rounded > kSmallRequestBytes;
   }
@@ -58,7 +56,7 @@ struct Rules {
   [[nodiscard]] bool is_bfc() const { return model == allocator::Model::kBfc; }
 };
 
-// The rules for the release and settings of the history. Default settings if the release refuses them.
+// Uses default settings if the release refuses the history's settings.
 [[nodiscard]] Rules RulesOf(const allocator::History& history);
 
 }  // namespace vramscope::fragmentation

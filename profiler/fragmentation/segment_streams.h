@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the streams of segments. Driver calls do not contain the stream.
-//
-// A segment is allocated for a request, whose block is then the first one in it. So the stream of this block
-// is the segment's stream.
+// Finds the streams of segments, which driver calls do not contain. A segment has the stream of its first
+// block.
 #pragma once
 
 #include <vector>
@@ -11,7 +9,7 @@
 
 namespace vramscope::fragmentation {
 
-// Sets `stream` in the events that allocate segments or give them back. `events` must be in order.
+// Sets `stream` in the events that allocate or give back segments. `events` must be in order.
 void FindStreamsOfSegments(std::vector<allocator::Event>& events);
 
 }  // namespace vramscope::fragmentation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a PyTorch snapshot to a subject: its history, its stacks as names, its failures.
+// Converts a PyTorch snapshot to a subject.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace vramscope::fragmentation {
 
-// The subject for CUDA device `device`, or for the first device with data if none is given. `source` is the
-// source of the loaded run, which Subject::MomentAfter needs; nullptr if no run was loaded.
+// For CUDA device `device`, or the first device with data. `source`: source of the loaded run, for
+// Subject::MomentAfter; may be nullptr.
 [[nodiscard]] Result<Subject> SubjectOf(std::shared_ptr<const snapshot::Snapshot> snapshot,
                                         std::optional<uint32_t> device,
                                         const model::Source* source = nullptr);

@@ -8,8 +8,7 @@
 
 namespace vramscope::fragmentation {
 
-// The block's name ("layers.0.weight"), else the frame nearest to the user's code, else "allocation 12", else
-// its address.
+// The block's name, else the frame nearest to the user's code, else "allocation 12", else its address.
 [[nodiscard]] std::string BlockTitle(const Block& block, const BlockText& text);
 // "stream 0x5f.., pool (0, 1)"; "" for the default stream and pool.
 [[nodiscard]] std::string DomainTitle(const Subject& subject, allocator::PoolIndex pool,

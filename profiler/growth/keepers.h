@@ -3,11 +3,10 @@
 //
 //   losses.append(loss)               program    the list holds the tensor, autograd does not
 //   losses.append(f(x).sum())         graph      autograd holds what backward would need
-//   backward(create_graph=True)       cycle      x -> x.grad -> its graph -> AccumulateGrad of x -> x: no
-//                                                object of the program holds any of them
+//   backward(create_graph=True)       cycle      x -> x.grad -> its graph -> AccumulateGrad of x -> x
 //
-// A cycle is recognized by three facts: a tensor that is not a parameter is alive, its gradient is alive, and
-// a backward pass saved tensors for a second backward pass.
+// A cycle has three signs. A tensor that is not a parameter is alive. Its gradient is alive. A backward pass
+// saved tensors for a second backward pass.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ enum class Keeper : uint8_t;
 
 class Keepers {
  public:
-  // For blocks that are alive after event `until`. `analysis` must outlive this object. O(labels + facts).
+  // For blocks alive after event `until`. `analysis` must outlive this object. O(labels + facts).
   Keepers(const classify::Analysis& analysis, model::ProcessIndex process, model::EventIndex until);
 
   [[nodiscard]] Keeper Of(model::BlockId block) const;
@@ -34,7 +33,7 @@ class Keepers {
   const classify::Analysis& analysis_;
   const model::Run& run_;
   model::EventIndex until_;
-  std::set<uint64_t> cycles_;  // tensors in cycles: not parameters, alive, with a gradient that is alive
+  std::set<uint64_t> cycles_;
 };
 
 }  // namespace vramscope::growth

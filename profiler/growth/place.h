@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place in the program where a block was allocated, as far as known. Blocks are grouped by it: two blocks
-// from the same place have equal values.
+// The place in the program where a block was allocated. Blocks from the same place have equal values.
 #pragma once
 
 #include <map>
@@ -31,7 +30,7 @@ class Places {
       : run_(analysis.run()), training_(analysis.training()[process]) {}
 
   [[nodiscard]] Place Of(model::BlockId block, const classify::Origin& origin, Keeper keeper);
-  // The frame that represents a stack; "" = unknown. The result is cached.
+  // The frame that represents a stack; "" = unknown.
   [[nodiscard]] std::string_view LineOf(uint32_t stack);
 
  private:

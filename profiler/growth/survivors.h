@@ -20,8 +20,7 @@ struct Survivors {
     bytes += more;
     ++blocks;
   }
-  // Joins the steps on the two sides of a step's end. Example: 6, 7, 12, 13, 18, 19 are the ends of steps 6,
-  // 12 and 18, so the place grew three times and not six.
+  // Joins the steps on the two sides of a step's end. Example: 6, 7, 12, 13, 18, 19 become three steps.
   void JoinSides() {
     size_t gap = 0;
     for (auto at = bytes_of_step.begin(); at != bytes_of_step.end() && std::next(at) != bytes_of_step.end();
@@ -36,8 +35,8 @@ struct Survivors {
       at = std::next(bytes_of_step.erase(at));
     }
   }
-  // Adds the blocks of another place. With `near`, bytes of a step are added to a neighboring step that is
-  // already listed, because an allocation between two steps may count toward either of them.
+  // Adds the blocks of another place. `near`: a step may match a neighboring step, because allocations
+  // between two steps may count toward either.
   void Add(const Survivors& others, bool near) {
     for (const auto& [step, more] : others.bytes_of_step) {
       uint32_t same = step;

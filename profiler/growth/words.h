@@ -22,11 +22,10 @@ namespace vramscope::growth {
 // "train.py:42, layers.3.attn, aten::softmax"; "an unrecorded place".
 [[nodiscard]] std::string PlaceText(const Growth& growth);
 
-// The keeper, and for autograd and replaced tensors the advice: "an object of the program keeps them: a list,
-// a cache, a closure".
+// The keeper and the advice: "an object of the program keeps them: a list, a cache, a closure".
 [[nodiscard]] std::string KeeperText(const Growth& growth);
 
-// The record options that show the place; "" if its line is known or it is pinned host memory.
+// The record options that would show the place; "" if none are needed.
 [[nodiscard]] std::string MissingText(const Growth& growth);
 
 }  // namespace vramscope::growth

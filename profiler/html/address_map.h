@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON for the page's address map: the blocks and free memory in the caching allocator's segments at one
-// moment.
+// The JSON for the page's address map: blocks and free memory in the allocator's segments at one moment.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,15 +11,13 @@
 
 namespace vramscope::html {
 
-// The kind of a block on the map, if it is not the number of a category.
+// Kinds of blocks that are not categories.
 enum MapKind : int { kMapFree = -1, kMapPending = -2, kMapSeveral = -3 };
 
 // {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream, private_pool,
-// blocks}], "left_out"}: segments in order of addresses. The blocks fill their segment. Each is [bytes, kind,
-// index of its name, 0 = none]. If there are too many blocks for a page, small neighbors are merged into one
-// of kind kMapSeveral, with their count instead of a name. If there are too many segments, the largest stay
-// and left_out counts the others. `event` is the moment in the run at which the blocks' categories are looked
-// up.
+// blocks}], "left_out"}: segments in order of addresses. Each block is [bytes, kind, index of its name, 0 =
+// none]. Small neighbors are merged into one block of kind kMapSeveral, with their count instead of a name.
+// left_out counts segments that are left out. `event`: the moment in the run for the blocks' categories.
 [[nodiscard]] nlohmann::ordered_json AddressMap(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 const fragmentation::Subject& subject,

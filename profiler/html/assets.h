@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's style sheet and scripts (the files in assets/, embedded by the build), and their hashes as a
-// Content-Security-Policy contains them ("sha256-...").
+// The page's style sheet and scripts (assets/), and their hashes for a Content-Security-Policy
+// ("sha256-...").
 #pragma once
 
 #include <string_view>

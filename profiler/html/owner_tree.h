@@ -11,10 +11,9 @@
 namespace vramscope::html {
 
 // {"modules": tree, "stacks": tree}: by module path, autograd node and op, and by frames, outermost first. A
-// tree is [name, bytes, index of the category with the most of these bytes, [children, largest first]].
-// Children sum to at most their parent; the rest belongs to the parent itself. A tree is null if its owners
-// are unknown. Small owners of one parent are merged into one child, so that a tree has at most a few
-// thousand nodes. `blocks` are the blocks that are alive after event `at`.
+// tree is [name, bytes, index of its largest category, [children, largest first]], or null if its owners are
+// unknown. Bytes not in children belong to the parent itself. Small owners are merged: a tree has at most a
+// few thousand nodes. `blocks`: alive after event `at`.
 [[nodiscard]] nlohmann::ordered_json OwnerTrees(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 std::span<const model::BlockId> blocks, model::EventIndex at);

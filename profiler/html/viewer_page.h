@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer and its traces in one HTML file that can be mailed: the viewer.html that scripts/web.sh builds,
-// with the files inserted.
+// The viewer and its traces in one HTML file that can be mailed.
 #pragma once
 
 #include <string>
@@ -16,8 +15,8 @@ struct EmbeddedFile {
   std::string bytes;
 };
 
-// `viewer` is the text of viewer.html. Each file is compressed (gzip) and written as base64. Fails if
-// `viewer` has no place for files, or if there is not enough memory to compress.
+// `viewer`: text of viewer.html from scripts/web.sh. Each file is compressed (gzip) and written as base64.
+// Fails if `viewer` has no place for files, or if memory runs out.
 [[nodiscard]] Result<std::string> MakeViewerPage(std::string_view viewer,
                                                  const std::vector<EmbeddedFile>& files);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope leaks`: what grows on one device of one process (profiler/growth defines the
-// signs), and host memory that grows as well.
+// The answer of `vramscope leaks`: growth on one device of one process, and growth of host memory.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ using growth::Growth;
 using growth::Keeper;
 using growth::StepBytes;
 
-// Growth, from step to step, of the resident memory of one process or of all workers together.
+// Growth of the resident memory of one process, or of all workers together.
 struct HostGrowth {
   uint32_t pid = 0;  // 0 = all workers
   uint32_t processes = 1;
@@ -27,16 +26,15 @@ struct HostGrowth {
 struct Answer : growth::Found {
   std::string device;
   uint32_t pid = 0;
-  int64_t bytes_per_step = 0;   // least squares slope of `ends`, over the judged steps
-  std::vector<StepBytes> ends;  // allocated bytes at the ends of all finished steps
+  int64_t bytes_per_step = 0;   // least squares slope of `ends`
+  std::vector<StepBytes> ends;  // allocated bytes at the ends of steps
   std::vector<HostGrowth> host;
 };
 
-// For the device that the request names or implies. Fails with a sentence if there is none, or if the run has
-// fewer than growth::kFewestSteps finished steps.
+// For the requested device. Fails if there is none, or with fewer than growth::kFewestSteps finished steps.
 [[nodiscard]] Result<Answer> FindGrowth(const classify::Analysis& analysis, const report::Request& request);
 
-// One JSON document; docs/json.md describes it.
+// One JSON document (docs/json.md).
 [[nodiscard]] std::string ToJson(const Answer& answer);
 
 }  // namespace vramscope::leaks

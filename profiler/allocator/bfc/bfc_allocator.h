@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's "best fit with coalescing" allocator for one device, as a pure state machine: a request in, an
-// address out, no other effects.
+// TensorFlow's "best fit with coalescing" allocator for one device, as a pure state machine.
 //
-// Why: TensorFlow (and JAX, through XLA's copy of it) allocates nearly all GPU memory at the start, and
-// divides it itself. So this allocator alone, not the driver, decides whether a request fits and how memory
-// fragments. tests/differential compares the model with the compiled allocator of the stock wheel, request by
-// request. TensorFlow: tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
+// TensorFlow and JAX allocate nearly all GPU memory at the start and divide it with this allocator.
+// TensorFlow: tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
 //
 //   region: from one call of the sub-allocator, or from several whose memory was adjacent
 //   ┌ chunk ──────┬ chunk ─┬ chunk ──────────────┐ chunks fill a region without gaps; two free ones are never
@@ -15,11 +12,10 @@
 //                                                 bin the smallest that fits, the lowest address on a tie
 //
 // A chunk is split if it has at least twice the rounded bytes, or if 128 MiB or more would be wasted.
-// Example: a request of 1000 bytes is rounded to 1024. A free chunk of 2048 is split; one of 1792 is handed
-// out whole.
+// Example: a request of 1000 bytes is rounded to 1024. A free chunk of 2048 bytes is split. A free chunk of
+// 1792 bytes is not.
 //
-// Not modeled: timestamped frees (SetTimingCounter), which TensorFlow uses only with an experimental option,
-// and waiting for other threads before a request fails.
+// Not modeled: timestamped frees (SetTimingCounter), and waiting for other threads before a request fails.
 #pragma once
 
 #include <array>
@@ -31,14 +27,14 @@
 
 namespace vramscope::allocator::bfc {
 
-// The source of the allocator's regions: the driver, the C library, or a modeled device.
+// The source of regions: the driver, the C library, or a modeled device.
 class SubAllocator {
  public:
   virtual ~SubAllocator() = default;
 
   struct Region {
     uint64_t address = 0;  // 0: too little memory is left
-    uint64_t bytes = 0;    // at least what was asked for
+    uint64_t bytes = 0;    // at least the requested bytes
   };
   virtual Region Allocate(uint64_t bytes) = 0;
   virtual void Free(uint64_t address, uint64_t bytes) = 0;
@@ -49,16 +45,16 @@ class SubAllocator {
 // tsl::BFCAllocator::Options and its limit.
 struct Options {
   uint64_t memory_limit = 0;
-  // tf.config.experimental.set_memory_growth: the first region is 2 MiB, and each further region is
-  // twice as large as the previous one. Otherwise the first region is the whole limit.
+  // tf.config.experimental.set_memory_growth: the first region is 2 MiB, each further region twice as large.
+  // Otherwise the first region is the whole limit.
   bool allow_growth = true;
-  // TF_ENABLE_GPU_GARBAGE_COLLECTION: before a request fails, regions without a used chunk are given back.
+  // TF_ENABLE_GPU_GARBAGE_COLLECTION: regions without a used chunk are given back before a request fails.
   bool garbage_collection = false;
-  // The most that one chunk may waste, as a share of the limit. 0 = 128 MiB, whatever the limit.
+  // The most that one chunk may waste, as a share of the limit. 0 = 128 MiB.
   double fragmentation_fraction = 0;
 };
 
-// What tf.config.experimental.get_memory_info and GetStats report.
+// Names as in tf.config.experimental.get_memory_info and GetStats.
 struct Statistics {
   int64_t allocations = 0;
   uint64_t bytes_in_use = 0;
@@ -91,7 +87,7 @@ class BfcAllocator {
   bool Free(uint64_t address);
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
-  // The bytes of the used chunk at `address`; 0 if there is none.
+  // Bytes of the used chunk at `address`; 0 if there is none.
   [[nodiscard]] uint64_t ChunkBytes(uint64_t address) const;
   [[nodiscard]] uint64_t LargestFreeChunk() const;
   // 1 - largest free chunk / all free bytes of the regions; 0 if nothing is free.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replay and re-run of a history on the model of TensorFlow's allocator. allocator::Replay and
-// allocator::Rerun call these functions if the history is TensorFlow's.
+// Replay and re-run of a TensorFlow history. allocator::Replay and allocator::Rerun call these functions.
 //
 //   replay    requests, frees and regions  ──►  each address compared; the driver answers as recorded
 //   re-run    requests and frees           ──►  a device of a given capacity, and other options

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: which
-// layouts of a job fit? Each is a dry run of the same command with other flag values. Several run at a time.
+// `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: finds
+// the layouts of a job that fit. Each layout is a dry run.
 //
 //   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... while the product of these sizes divides the ranks
 //   --vary tp=--tp:2,8       these values, combined with all values of the other dimensions
@@ -17,7 +17,7 @@
 
 namespace vramscope::cli {
 
-// A dimension of the layout, and the flag that sets its size.
+// A dimension, and the flag that sets its size.
 struct Varied {
   std::string name;
   std::string flag;
@@ -27,16 +27,14 @@ struct Varied {
 
 // A value for each dimension.
 using Layout = std::vector<uint64_t>;
-// Each layout is a run of the program, so their number is bounded.
 inline constexpr size_t kMostLayouts = 64;
 struct Layouts {
   std::vector<Layout> all;  // at most kMostLayouts
   uint64_t left_out = 0;
 };
-// All combinations, in the order of their values; if there are more than kMostLayouts, evenly spaced ones.
-// `world`: the number of ranks of the job; 0 = unknown.
+// All combinations, or kMostLayouts evenly spaced ones. `world`: number of ranks; 0 = unknown.
 [[nodiscard]] Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world);
-// The command with the flags of this layout at its end.
+// Appends the flags of this layout.
 [[nodiscard]] std::vector<std::string> WithLayout(std::vector<std::string> command,
                                                   const std::vector<Varied>& varied, const Layout& layout);
 

@@ -19,17 +19,17 @@ using experiment::WhatifAnswerer;
 
 class ProgramReruns final : public plan::Reruns {
  public:
-  // `recorded` (the step of the trace at `path`) must outlive this object.
+  // `recorded` must outlive this object. `path`: the trace.
   ProgramReruns(const RecordedStep& recorded, std::string path, AnswerOptions options);
 
-  // True if the trace has a program that could be run, or whose re-runs were kept.
+  // True if the trace has a program to run.
   [[nodiscard]] bool HasProgram() const { return program_ && program_->head.has_body; }
 
   Result<uint64_t> BatchSize() override;
   void Prepare(std::span<const plan::Changes> wanted) override;
   Result<whatif::Prediction> Predict(std::span<const whatif::Asked> changes) override;
 
-  // Runs the program in PyTorch once for each element of `wanted`, with all changes of that element.
+  // Runs the program once for each element of `wanted`, with all changes of that element.
   std::vector<Verified> Verify(std::span<const plan::Changes> wanted);
 
  private:

@@ -16,7 +16,6 @@ namespace vramscope::cli {
 
 using experiment::RecordedStep;
 
-// The question, and the share of the limit that PyTorch's allocator may use.
 struct PlanSubject : plan::FitLimit {
   std::string path;
   const RecordedStep* recorded = nullptr;
@@ -26,14 +25,14 @@ struct PlanAnswer {
   plan::Answer plans;
   std::map<std::string, Verified> verified;                  // for plans that were run, by plan::TextOf
   std::vector<std::pair<plan::Changes, Verified>> left_out;  // plans that measured too large, or failed
-  std::string verified_on;  // "a100-80gb": where the command was run with each plan
-  bool rerun = false;       // each plan was verified by a re-run of the recorded program
+  std::string verified_on;                                   // GPU of the verification: "a100-80gb"
+  bool rerun = false;                                        // verified by re-runs of the recorded program
   std::string why_not_rerun;
 
   [[nodiscard]] const Verified* VerifiedOf(const plan::Plan& plan) const;
 };
 
-// One GPU model of the table, on which the program fits unchanged or with the cheapest plan.
+// A GPU model of the table on which the program fits, unchanged or with the cheapest plan.
 struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifies a plan before it is printed: with a re-run of the recorded program, or with the command itself on
-// the simulated GPU with the plan's changes applied, as in `vramscope try --dry`.
+// the simulated GPU.
 //
-// If plans will be measured, the search adds no error bound, which would exclude plans that fit. If they
-// will be re-run, the search adds the bound, because the figure of a re-run has a bound too.
+// The search adds an error bound if plans will be re-run. The search adds none if plans will be measured.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +20,26 @@ namespace vramscope::cli {
 using experiment::Change;
 
 struct Verified {
-  std::string why_not;   // why there is no measured figure; "" = measured; part of a sentence
-  bool refuted = false;  // true: it was run, and failed or does not fit
+  std::string why_not;   // why there is no measured figure, as part of a sentence; "" = measured
+  bool refuted = false;  // the run failed or does not fit
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
   uint64_t at_most_bytes = 0;  // upper bound of reserved bytes; must fit
   uint64_t device_used_bytes = 0;
 };
 
-// The same change in the form of `vramscope try`. The error explains what cannot be applied from outside.
+// The change in the form of `vramscope try`. The error explains what cannot be applied from outside.
 Result<Change> ChangeOf(const plan::Changes& changes);
 
 // Runs `command` on the simulated `gpu`.
 Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
                 const collector::GpuModel& gpu);
 
-// Measures each plan; several at a time if that is faster.
+// Measures each plan.
 using Measure = std::function<std::vector<Verified>(std::span<const plan::Changes>)>;
 
-// `plans`: plans whose measured memory is within the limit. A plan that cannot be measured counts with its
-// predicted upper bound. `left_out`: plans that were refuted.
+// `plans`: plans within the limit. A plan that cannot be measured counts with its predicted upper bound.
+// `left_out`: plans that were refuted.
 struct VerifiedPlans {
   plan::Answer plans;
   std::map<std::string, Verified> verified;  // by plan::TextOf of the changes
@@ -50,8 +49,8 @@ struct VerifiedPlans {
 VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
                                 plan::Request question, const Measure& measure);
 
-// Splits a recorded command line into words, to be run. Fails if `may_run` is false (the error then shows the
-// command line), or if the words cannot be separated.
+// Splits a recorded command line into words. Fails if `may_run` is false, or if the words cannot be
+// separated.
 Result<std::vector<std::string>> RecordedCommand(const std::string& command_line, bool may_run);
 
 }  // namespace vramscope::cli

@@ -23,7 +23,7 @@ struct WhatifAnswer {
   std::string failed;  // report::HowItFailed()
   const whatif::Step* step = nullptr;
   const whatif::Baseline* baseline = nullptr;
-  std::vector<WhatifCase> cases;         // first the given options; then the rest of a sweep or comparison
+  std::vector<WhatifCase> cases;         // the given options first, then the rest of a sweep or comparison
   bool table = false;                    // true: a sweep or a comparison
   std::optional<uint64_t> beside_bytes;  // used outside PyTorch's reserved memory; nullopt: not recorded
 };
@@ -31,8 +31,8 @@ struct WhatifAnswer {
 [[nodiscard]] std::string WhatifText(const WhatifAnswer& answer, const Terminal& terminal);
 [[nodiscard]] std::string WhatifJson(const WhatifAnswer& answer);
 
-// Parts of the JSON document, for other verbs that predict.
-// `beside_bytes`: other memory on the device; without it, the document has no figure for the device.
+// Parts of the JSON document. `beside_bytes`: other memory on the device. Without it, the document has no
+// figure for the device.
 [[nodiscard]] nlohmann::ordered_json UseJson(const whatif::Use& use, std::optional<uint64_t> beside_bytes);
 [[nodiscard]] nlohmann::ordered_json BandJson(const whatif::Prediction& prediction);
 [[nodiscard]] nlohmann::ordered_json LeversJson(const whatif::Prediction& prediction);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers the only what-if question that a PyTorch snapshot can answer: other allocator settings.
-//
-// Why only these: a snapshot has every request and every free, but not the operators that made them.
+// Answers what-if questions about allocator settings for a PyTorch snapshot. A snapshot has no operators, so
+// other questions cannot be answered.
 #pragma once
 
 #include <string>
@@ -16,8 +15,8 @@ namespace vramscope::cli {
 
 using experiment::WhatifQuestion;
 
-// Prints the answers (`table`: one line each) and returns the exit code. Uses the same model as `vramscope
-// replay --settings`. Other changes are refused, with what to record instead.
+// Prints the answers (`table`: one line each) and returns the exit code. Other changes are refused, with what
+// to record instead.
 Result<int> AnswerForSnapshot(const snapshot::RunFile& given, const std::vector<WhatifQuestion>& questions,
                               bool table, const Arguments& arguments, const Terminal& terminal);
 

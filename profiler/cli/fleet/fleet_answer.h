@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope fleet` does after reading the ranks, in one process or in many processes under MPI.
+// The part of `vramscope fleet` after reading the ranks, with and without MPI.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,11 @@ struct FleetRequest {
 Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal);
 
-// Makes this process keep freed memory for its next trace, instead of returning it to the system. One trace after
-// the other needs hundreds of MiB, and the system would have to clear the pages anew for each. Call once, before
-// the first trace is read.
+// Makes this process keep freed memory for its next trace, instead of returning the memory to the system.
+// Call once, before the first trace is read.
 void KeepFreedMemory();
 
-// The program that does the same under MPI. It is in the same folder as this program.
+// The MPI program, in the folder of this program.
 inline constexpr char kFleetMpiProgram[] = "vramscope-fleet-mpi";
 
 }  // namespace vramscope::cli

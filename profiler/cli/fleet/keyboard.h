@@ -11,13 +11,13 @@ namespace vramscope::cli {
 
 class Keyboard {
  public:
-  // Does nothing if stdin is not a terminal: then no key ever comes.
+  // Does nothing if stdin is not a terminal. Then no key ever comes.
   Keyboard();
   ~Keyboard();
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 
-  // The next key; nothing if no key came within `patience`. Ctrl-C ends the program as always.
+  // The next key, or nothing if no key came within `patience`.
   [[nodiscard]] std::optional<char> Wait(std::chrono::milliseconds patience) const;
   [[nodiscard]] bool there() const { return there_; }
 

@@ -12,7 +12,7 @@ namespace vramscope::cli {
 struct Seen {
   std::string path;
   uint64_t bytes = 0;
-  int64_t changed = 0;  // time of change: distinguishes files of the same name on several nodes
+  int64_t changed = 0;  // distinguishes files with equal names on several nodes
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned) {

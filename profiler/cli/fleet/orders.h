@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope fleet start|stop|dump FOLDER`, and the keys of `vramscope top`: one order to all ranks of a job.
+// `vramscope fleet start|stop|dump FOLDER`, and the keys of `vramscope top`: one command to all ranks of a
+// job.
 //
 //   dump   all black boxes whose recorders write into the folder, on every machine that sees it
 //   start  all processes of this machine that wait to be recorded (record --dormant), into the folder
@@ -14,7 +15,7 @@
 
 namespace vramscope::cli {
 
-// True if the words of `fleet` are an order, such as "dump job". False if a file has the name of the order.
+// True if the words of `fleet` are such a command: "dump job". False if a file has the command's name.
 [[nodiscard]] bool IsOrder(const std::vector<std::string>& words);
 
 // Each returns one sentence about what was done.

@@ -11,11 +11,10 @@
 
 namespace vramscope::cli {
 
-// A trace that was written less than this time ago is still recorded: recorders write at least every five
-// seconds while something happens.
+// A trace written less than this time ago is still recorded. Recorders write at least every five seconds.
 inline constexpr uint64_t kSilentNs = 15'000'000'000;
 
-// `age_ns`, by rank: how long ago its trace was last written.
+// `age_ns`, by rank: time since its trace was last written.
 [[nodiscard]] std::string TopScreen(const fleet::Job& job, const std::vector<uint64_t>& age_ns,
                                     const Terminal& terminal);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb's arguments and its help, from one table, so that --help always matches what is accepted.
+// A verb's arguments and its help, from one table.
 //
 //   vramscope record: record what a command allocates
 //
-//     vramscope record -- python train.py              two examples first: most readers look for no more
+//     vramscope record -- python train.py              two examples first
 //     vramscope record --depth all -- ./train
 //
 //   Usage: vramscope record [options] -- COMMAND...
@@ -35,10 +35,9 @@ struct Example {
   const char* meaning;
 };
 
-// The kinds of positional arguments.
 enum class VerbSubject {
   kOther,          // the verb does not report on one device of one process
-  kRun,            // one file, or one rank (job_subject.h) of a job: several files or a folder
+  kRun,            // one file, or one rank of a job: several files or a folder (job_subject.h)
   kEveryRank,      // one file, or all ranks of a job
   kRunAndCommand,  // one file or a folder; the words after it are a command
   kRunAndOutput,   // one file, and the file to write
@@ -55,27 +54,26 @@ struct VerbHelp {
   VerbSubject subject = VerbSubject::kOther;
 };
 
-// All options of the verb: its own, then those of every verb.
+// The verb's own options, then the options of every verb.
 std::vector<Option> AllOptions(const VerbHelp& help);
 
 class Arguments {
  public:
-  // The error names the argument and the nearest existing option.
+  // The error names the argument and the most similar option.
   static Result<Arguments> Parse(const VerbHelp& help, std::span<const std::string> arguments);
-  // Like Parse, for verbs that end in a command. The command starts at the first word that is not an option,
-  // or after "--". positionals() contains it unchanged, with all its own options.
+  // For verbs that end in a command. The command starts at the first word that is not an option, or after
+  // "--". positionals() contains the command.
   static Result<Arguments> ParseWithCommand(const VerbHelp& help, std::span<const std::string> arguments);
 
   [[nodiscard]] bool Has(std::string_view option) const;
-  // The last value given; `fallback` when the option was not given.
+  // The last value given, or `fallback`.
   [[nodiscard]] std::string Get(std::string_view option, std::string_view fallback = {}) const;
-  // All values given, in order.
   [[nodiscard]] std::vector<std::string> All(std::string_view option) const;
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
   [[nodiscard]] bool help_wanted() const { return Has("help"); }
 
-  // Copies with one change. With: `option` has only this value. Without: `option` was not given. WithFirst:
-  // the first positional argument is `positional`.
+  // Copies with one change. With: `option` has only this value. Without: `option` is removed. WithFirst:
+  // replaces the first positional argument.
   [[nodiscard]] Arguments With(const std::string& option, const std::string& value) const;
   [[nodiscard]] Arguments Without(const std::string& option) const;
   [[nodiscard]] Arguments WithFirst(const std::string& positional) const;
@@ -85,14 +83,14 @@ class Arguments {
   std::vector<std::string> positionals_;
 };
 
-// An option's value as a number; the error names the option. The option must have been given.
+// The option must have been given. The error names the option.
 Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option);
 // "15%" as 0.15; never negative. The error names the option.
 Result<double> ShareOf(std::string_view option, std::string_view text);
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 
-// The candidate with the fewest typing mistakes compared with `word`; nullopt if none is near.
+// The candidate most similar to `word`; nullopt if none is near.
 std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace vramscope::cli

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device, --process and --rank: the options of every verb that reports on one device of one process
-// (VerbHelp::subject); and the text that names the chosen device.
+// --device, --process and --rank: the options of every verb that reports on one device of one process.
 #pragma once
 
 #include "profiler/cli/frame/arguments.h"
@@ -8,8 +7,7 @@
 
 namespace vramscope::cli {
 
-// The request for the device, process and rank that the user named, if any. Fails if --process or --rank is
-// not a number.
+// Fails if --process or --rank is not a number.
 [[nodiscard]] Result<report::Request> DeviceRequest(const Arguments& arguments);
 
 // "rank 1 (process 4711), cuda:1; 3 others not shown"

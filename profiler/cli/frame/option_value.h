@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The possible values of an option and of a verb's operands, for shell completion. They are parsed from the
-// words of the help ("auto|always|never", "FILE"), so that there is no second table.
+// The possible values of options and operands, for shell completion. They are parsed from the help texts.
 #pragma once
 
 #include <initializer_list>
@@ -21,11 +20,11 @@ struct Completed {
   std::vector<std::string> words;  // for kWords
 };
 
-// "auto|cpu|cuda": these words; FILE, OUT: a file; FOLDER: a folder; anything else cannot be completed.
+// "auto|cpu|cuda": these words. FILE, OUT: a file. FOLDER: a folder. Anything else cannot be completed.
 [[nodiscard]] Completed CompletedValue(const Option& option);
 
 enum class Operands : uint8_t { kNone, kFiles, kCommand, kWords };
-// The kind of operands that a verb takes, derived from the last word of its usage line.
+// Derived from the last word of the verb's usage line.
 [[nodiscard]] Operands OperandsOf(const VerbHelp& help);
 // The possible operands, if the kind is kWords.
 [[nodiscard]] std::vector<std::string> OperandWords(const VerbHelp& help);

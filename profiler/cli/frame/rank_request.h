@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option --rank N|N..M|all|worst, for verbs that report on one device of one process; and FILE@rank:N,
-// which selects the rank of one file.
+// The option --rank N|N..M|all|worst, and FILE@rank:N, which selects the rank of one file.
 //
 //   vramscope report run.vms --rank 4..6    three answers, each below "Rank 4" ...; with --json one document:
 //                                           {"schema_version": 1, "ranks": [ANSWER, ANSWER, ANSWER]}
@@ -24,16 +23,15 @@ namespace vramscope::cli {
 struct RankRequest {
   uint32_t first = 0;
   uint32_t last = 0;   // included
-  bool worst = false;  // the rule of device_choice.h decides, as without --rank
+  bool worst = false;  // selected by device_choice.h, as without --rank
   [[nodiscard]] bool one() const { return first == last && !worst; }
 };
 [[nodiscard]] Result<RankRequest> ParseRanks(std::string_view text);
 
-// "run.vms@rank:37" -> {"run.vms", "37"}; the second is "" without a suffix, or if a file has this very name.
+// "run.vms@rank:37" -> {"run.vms", "37"}. The second is "" without a suffix, or if a file has this very name.
 [[nodiscard]] std::pair<std::string, std::string> SplitRank(const std::string& file);
 
-// Runs a verb once for each rank that its --rank or the suffix of its first file selects. Returns the highest
-// exit code.
+// Runs a verb once for each selected rank. Returns the highest exit code.
 Result<int> RunForRanks(const VerbHelp& help, const Arguments& arguments, const Terminal& terminal,
                         Result<int> (*run)(const Arguments& arguments, const Terminal& terminal));
 

@@ -20,22 +20,21 @@ struct SubjectFile {
   std::unique_ptr<model::Run> run;
   std::unique_ptr<classify::Analysis> analysis;
   fragmentation::Subject subject;
-  // `failures`: the number of out-of-memory failures on all devices that the options select. `failure`: the
-  // number of the examined failure among them, 1-based; 0: none. `failure_on_device`: its number among the
-  // failures of its own device.
+  // `failures`: number of out-of-memory failures on the selected devices. `failure`: the examined one among
+  // them, 1-based; 0: none. `failure_on_device`: its number among the failures of its own device.
   size_t failures = 0;
   size_t failure = 0;
   size_t failure_on_device = 0;
 };
 
-// What to open in the file, in addition to --device, --process and --rank.
+// Options in addition to --device, --process and --rank.
 struct SubjectQuestion {
   std::vector<std::string> at;  // moments; a moment that belongs to a device selects that device
   bool failure = false;         // select the device of a failed request
   size_t number = 0;            // of the failure, 1-based; 0: the failure that ended the run
 };
 
-// report/device_choice.h chooses the device. The error names the file.
+// report/device_choice.h chooses the device.
 [[nodiscard]] Result<std::unique_ptr<SubjectFile>> OpenSubject(const snapshot::RunFile& given,
                                                                const Arguments& arguments,
                                                                const SubjectQuestion& question = {});

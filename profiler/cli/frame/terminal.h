@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every verb prints numbers, tables, bars and colors, so that all of them look like one program.
-//
-// Why here and not in each verb: readers compare units, rounding and alignment between two reports. Text is
-// built first and printed once: only Print writes to a stream.
+// How every verb prints numbers, tables, bars and colors. Only Print writes to a stream.
 //
 //   Parameters    2.1 GiB  18 %  ████▊              Table: columns by display width, so painted and non-ASCII
 //   Activations   6.9 GiB  59 %  ███████████████▍   text lines up
@@ -24,11 +21,10 @@ namespace vramscope::cli {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-// "auto", "always", "never"; anything else is an error with a sentence.
+// "auto", "always" or "never".
 Result<ColorMode> ParseColorMode(std::string_view text);
 
-// A color with a meaning, or a category's own color. The meanings use hues that color-blind readers can
-// distinguish (blue, orange, red by lightness); no text relies on color alone.
+// A color with a meaning, or a category's own color. No text relies on color alone.
 struct Ink {
   enum class Kind : uint8_t { kPlain, kBold, kDim, kGood, kWarning, kBad, kRgb };
   Kind kind = Kind::kPlain;
@@ -43,27 +39,25 @@ struct Ink {
   static constexpr Ink Rgb(uint32_t value) { return {Kind::kRgb, value}; }
 };
 
-// What the output can display.
+// Abilities of the output.
 struct Terminal {
   bool color = false;
   bool true_color = false;  // 24 bit; otherwise the nearest of the 256 colors
   bool unicode = false;     // the locale is UTF-8
   int width = 80;           // columns
 
-  // For file descriptor `fd`. kAuto: color if it is a terminal, TERM is not "dumb" and NO_COLOR is not set
-  // (https://no-color.org). Files and pipes also get UTF-8 bars if the locale is UTF-8; they are 100 columns
-  // wide.
+  // kAuto: color if `fd` is a terminal, TERM is not "dumb" and NO_COLOR is not set (https://no-color.org).
+  // Files and pipes are 100 columns wide.
   static Terminal For(int fd, ColorMode mode);
 
-  // `text` in that color; unchanged if there is no color.
+  // Returns `text` unchanged if there is no color.
   [[nodiscard]] std::string Paint(std::string_view text, Ink ink) const;
 
-  // A bar of at most `cells` cells for part/whole, which is clamped to 0 ... 1 and counts as 0 if `whole` is
-  // 0. Not padded. Anything above 0 shows at least a sliver.
+  // A bar of at most `cells` cells for part/whole, clamped to 0 ... 1; 0 if `whole` is 0. Not padded.
+  // Anything above 0 is visible.
   [[nodiscard]] std::string Bar(uint64_t part, uint64_t whole, int cells) const;
 };
 
-// Short names for the functions that format numbers and names, because every verb uses them.
 using text::DisplayWidth;
 using text::FormatBytes;
 using text::FormatChange;
@@ -74,11 +68,11 @@ using text::FormatPercent;
 using text::FormatSignedBytes;
 using text::FormatTime;
 using text::Shorten;
-// A name from a foreign program or a file, for a cell or a sentence.
+// A foreign name, for a cell or a sentence.
 inline std::string Printable(std::string_view text) { return text::OneLine(text); }
 
-// Writes to `stream`. All output of verbs uses this function, and all error messages use Say. Whatever a name
-// contains, the terminal only gets our lines, our colors and visible characters (text::ForTerminal).
+// Writes to `stream`. All output of verbs uses this function, and all error messages use Say. Control
+// characters in names never reach the terminal (text::ForTerminal).
 void Print(std::string_view text, std::FILE* stream = stdout);
 
 // During its lifetime, all output to stdout is appended to `text` instead.
@@ -100,12 +94,11 @@ class Table {
  public:
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // If rows are wider than the terminal, the cells of this column are cut; painted cells keep their color.
+  // If rows are wider than the terminal, the cells of this column are cut.
   void MayCut(size_t column, const Terminal& terminal);
-  // More cells than declared columns are a bug of ours; missing cells are empty.
+  // Missing cells are empty. More cells than columns are a bug.
   void AddRow(std::vector<std::string> cells);
-  // The text: `indent` spaces at the start of each line, two spaces between columns, no spaces at line ends,
-  // a newline after each row.
+  // `indent` spaces at the start of each line, two spaces between columns, a newline after each row.
   [[nodiscard]] std::string ToString(size_t indent = 2) const;
 
  private:

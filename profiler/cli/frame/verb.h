@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the `vramscope` command. Each verb has its own file (attach and start share one), and one row in
-// a table. If the verb only reads files, the table is kAnsweringVerbs (verbs.cc). Otherwise it is
-// kRecordingVerbs or kWatchingVerbs (record/recording_verbs.cc).
+// A verb of the `vramscope` command: one file, and one row in the table of verbs.cc or
+// record/recording_verbs.cc.
 //
-// Conventions of every verb: --help shows two examples before the options; --json prints one document with
-// "schema_version" and the keys of docs/json.md; exit 0 = done, 1 = the answer is no, 2 = bad usage or bad
-// input, 3 = could not judge; errors are one sentence on stderr, prefixed "vramscope: ".
+// Conventions of every verb:
+//   --help   two examples before the options
+//   --json   one document with "schema_version" and the keys of docs/json.md
+//   exit     0 = done, 1 = the answer is no, 2 = bad usage or input, 3 = could not judge
+//   errors   one sentence on stderr, prefixed "vramscope: "
 #pragma once
 
 #include <span>
@@ -31,11 +32,10 @@ struct Verb {
 
 // All verbs of this program, in the order of `vramscope --help`.
 std::span<const Verb> Verbs();
-// The verbs that only read files. They also work on Windows and macOS.
+// The verbs that only read files. Also for Windows and macOS.
 std::span<const Verb> AnsweringVerbs();
 
-// The whole program: finds the verb and passes the remaining words to it. Returns the exit code; exceptions
-// and output that cannot be written are reported.
+// The whole program. Returns the exit code. Reports exceptions and output that cannot be written.
 int RunCommandLine(const std::vector<std::string>& words);
 
 int RunRecord(std::span<const std::string> arguments);
@@ -95,8 +95,7 @@ const VerbHelp& McpHelp();
 const VerbHelp& CompletionHelp();
 const VerbHelp& ManHelp();
 
-// Every verb starts here: prints --help, or calls `run` and returns its exit code. Prints an error of the
-// arguments or of `run`, and returns the exit code of its kind.
+// Every verb starts here: prints --help, or calls `run`. Prints errors and returns the exit code.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               Result<int> (*run)(const Arguments& arguments, const Terminal& terminal));
 

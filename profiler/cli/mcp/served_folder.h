@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a client of `vramscope mcp` may name: only traces and snapshots below one folder.
+// The files that a client of `vramscope mcp` may name: traces and snapshots below one folder.
 //
 //   served: runs/        "a.vms", "day/b.vms"                  the file
 //                        "../c.vms", "/etc/passwd"             refused
@@ -21,8 +21,8 @@ class ServedFolder {
   // Fails if `path` is not a folder.
   static Result<ServedFolder> Open(const std::string& path);
 
-  // The absolute path of a file that the client names, relative to the folder or absolute. All links in it
-  // are resolved. The error does not tell whether a file outside exists.
+  // The absolute path of a file that the client names, with all links resolved. The error does not reveal
+  // whether a file outside exists.
   [[nodiscard]] Result<std::string> FileNamed(const std::string& name) const;
 
   struct File {
@@ -34,7 +34,7 @@ class ServedFolder {
     std::vector<File> files;  // by name
     bool complete = true;     // false: there are more than kMostFiles
   };
-  // Traces and snapshots, recognized by their content. Links are not followed.
+  // Recognized by content. Links are not followed.
   [[nodiscard]] Listing Files() const;
   static constexpr size_t kMostFiles = 1000;
   static constexpr size_t kMostEntries = 100'000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Model Context Protocol over lines of JSON-RPC 2.0, as https://modelcontextprotocol.io/specification
-// describes it (stdio transport, tools). Uses no file descriptors and starts no processes.
+// The Model Context Protocol over lines of JSON-RPC 2.0: https://modelcontextprotocol.io/specification (stdio
+// transport, tools).
 //
 //   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"report","arguments":{"file":"run.vms"}}}
 //   {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"schema_version\":1, ...}"}],...}}
@@ -17,11 +17,10 @@
 
 namespace vramscope::cli {
 
-// What a verb answered.
 struct VerbAnswer {
   int exit_code = 0;
   std::string document;  // JSON; "" = none
-  std::string sentence;  // what it wrote to standard error
+  std::string sentence;
 };
 using RunTool = std::function<VerbAnswer(const Tool& tool, const std::vector<std::string>& words)>;
 
@@ -32,9 +31,9 @@ class McpServer {
   McpServer(ServedFolder folder, std::string version, RunTool run)
       : folder_(std::move(folder)), version_(std::move(version)), run_(std::move(run)) {}
 
-  // The answer to one line, without a line end; nothing for a notification. Never throws on any input.
+  // The answer to one line, or nothing for a notification. Never throws on any input.
   [[nodiscard]] std::optional<std::string> Answer(const std::string& line);
-  // The answer to a line that was longer than kLongestLine.
+  // For a line longer than kLongestLine.
   [[nodiscard]] static std::string TooLong();
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope dryrun --world-size 512 --ranks distinct`: several ranks of a planned job, each alone on the
-// simulated GPU. Do all of them fit, and which one takes most memory?
+// `vramscope dryrun --world-size 512 --ranks distinct`: simulates several ranks of a planned job, each alone.
 //
-//   --ranks distinct   one rank of each role: of each place in the pipeline and among the experts, if the
-//                      program makes a mesh with such dimensions; else the first and the last rank, and those
-//                      between them where neighbors differ
+//   --ranks distinct   one rank of each role: each place in the pipeline and among the experts, if the
+//                      program makes a mesh with such dimensions. Otherwise the first and the last rank, and
+//                      ranks between them where neighbors differ
 //   --ranks 0,7,max    these; max is the last one
 //   --ranks all
 #pragma once
@@ -30,7 +29,7 @@ struct RankRun {
   uint64_t rank = 0;
   fleet::RankSummary summary;
 };
-// The rank to run next, given those that ran. Nothing if a rank of every role has run, or after 64 runs.
+// The next rank to run. Nothing if a rank of every role has run, or after 64 runs.
 [[nodiscard]] std::optional<uint64_t> NextDistinct(uint64_t world, const std::vector<RankRun>& runs);
 
 Result<int> DryrunRanks(const experiment::DryrunPlan& plan, const std::string& simulated,

@@ -13,12 +13,11 @@ namespace vramscope::cli {
 
 using experiment::DryrunResult;
 
-// One run: the verdict, printed above the report.
+// Printed above the report of one run.
 std::string VerdictText(const DryrunResult& result, const Terminal& terminal);
 std::string VerdictJson(const DryrunResult& result);
 
-// The last line, also below tables of several runs: the kind of the figures, and the bounds if memory depends
-// on data.
+// The last line: the kind of the figures, and the bounds if memory depends on data.
 std::string SimulatedSentence(const DryrunResult& result);
 uint64_t BytesLeft(uint64_t capacity, uint64_t used);
 // Why the run was stopped early; "" if it was not.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that is not in the table, described by the user in a small JSON file: `vramscope dryrun --gpu-file`.
+// A GPU that is not in the table, described by the user in a JSON file: `vramscope dryrun --gpu-file`.
 //
 //   {"name": "rtx-a4000", "product": "NVIDIA RTX A4000", "compute_capability": "8.6",
 //    "multiprocessors": 48, ...}
 //
-// or a list of such objects. The fields are the same as in injector/simulated_cuda/gpus.def; docs/dryrun.md
-// explains them. All are required: with a guessed value the answer would be about another GPU.
+// The file has one such object or a list. All fields of injector/simulated_cuda/gpus.def are required
+// (docs/dryrun.md).
 #pragma once
 
 #include <string>
@@ -16,8 +16,7 @@
 
 namespace vramscope::cli {
 
-// The GPUs in the file. The error names the field and the GPU, and what the field should be. `known`: the
-// models of the table, whose names cannot be reused.
+// The GPUs in the file. The error names the field and the GPU. `known`: models whose names cannot be reused.
 Result<std::vector<collector::GpuModel>> ReadGpuFile(const std::string& path,
                                                      const std::vector<collector::GpuModel>& known);
 

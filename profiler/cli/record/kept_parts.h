@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `record --keep` leaves on the disk: the figures of every step, and the events of some.
+// The files that `record --keep` leaves on the disk.
 //
 //   run.vms                  the last part, with the end of the run
 //   run.part1.vms            the first part, with the deep steps
-//   run.part12.vms           --keep summary: a part with a step that differs from those before
+//   run.part12.vms           --keep summary: a part with a step that differs from earlier steps
 //   run.parts.vms.summary    the figures of all steps before the last part
 //
-// `vramscope fleet` puts them together (profiler/fleet/parts.h).
-//
-// Parts are removed during the run, because a long run does not fit on the disk. A thread of the recorder
-// reads each complete part, then removes the parts that are not kept.
+// `vramscope fleet` combines these files (profiler/fleet/parts.h). During the run, a thread reads complete
+// parts and removes those that are not kept.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +27,7 @@ namespace vramscope::cli {
 
 struct Keep {
   enum class What : uint8_t { kFull, kSummary, kRing } what = What::kFull;
-  uint64_t most_bytes = 0;  // limit on the disk; a part that is not read yet does not count
+  uint64_t most_bytes = 0;  // limit on the disk, without parts that are not read yet
   uint64_t part_bytes = 0;
 };
 // Reads --keep.
@@ -42,11 +40,11 @@ class KeptParts {
   KeptParts& operator=(const KeptParts&) = delete;
   ~KeptParts() { Finish(); }
 
-  // Sets the options with which the recorder writes parts. Does nothing for kFull.
+  // Sets the recorder's options for parts. Does nothing for kFull.
   void Prepare(collector::RecordOptions& options);
-  // Waits until all complete parts are read. Call when the recording has ended.
+  // Waits until all complete parts are read. Call after the recording.
   void Finish();
-  // One sentence for the user: what was kept and what was removed. "" = all of the run is in one file.
+  // One sentence about kept and removed parts. "" = the whole run is in one file.
   [[nodiscard]] std::string Line(const std::string& trace) const;
 
  private:
@@ -68,7 +66,7 @@ class KeptParts {
   std::deque<std::string> waiting_;
   bool ending_ = false;
 
-  // Used by the worker only; others may read them after Finish().
+  // Used by the worker only, and by others after Finish().
   std::vector<fleet::RankSummary> history_;
   std::string history_path_;
   std::deque<Part> kept_;

@@ -6,8 +6,7 @@
 
 namespace vramscope::cli {
 
-// Writes the summary if the trace belongs to a job of several ranks. A failure is only one sentence on
-// stderr: the trace is complete without the summary.
+// Writes the summary if the trace belongs to a job of several ranks. A failure is only reported on stderr.
 void WriteRankSummary(const collector::RecordOutcome& outcome);
 
 }  // namespace vramscope::cli

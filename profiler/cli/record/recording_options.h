@@ -10,17 +10,16 @@
 
 namespace vramscope::cli {
 
-// Fails if `text` is not a value of --deep-steps: "2-4", "3", or several of these with commas.
+// Fails if `text` is not a value of --deep-steps: "2-4", "3", or a list with commas.
 Status CheckSteps(const std::string& text);
 
-// Reads --stacks and --embed-source into `options`, whose depth must be set; fails if they would record
-// nothing.
+// Reads --stacks and --embed-source. `options.depth` must be set. Fails if the options would record nothing.
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);
 
-// Reads --black-box into `options`.
+// Reads --black-box.
 Status ReadBlackBox(const Arguments& arguments, collector::RecordOptions& options);
 
-// Reads --program into `options`.
+// Reads --program.
 Status ReadProgram(const Arguments& arguments, collector::RecordOptions& options);
 inline constexpr char kProgramHelp[] =
     "Record one training step as a program that whatif can run again (docs/rerun.md).";

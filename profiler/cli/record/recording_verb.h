@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for the verbs that start, find or watch a process. These verbs work on Linux only. The other
-// verbs only read files: AnsweringVerbs().
+// Functions for the verbs that start, find or watch a process. Linux only.
 #pragma once
 
 #include <sys/types.h>
@@ -11,13 +10,12 @@
 
 namespace vramscope::cli {
 
-// The process that the user names for a verb such as attach or stop. `example`: a correct command, shown in
-// the error.
+// The process ID that the user gives. `example`: a correct command, shown in the error.
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
-// Number of bytes that are shown from the end of a failed command's output.
+// Bytes shown from the end of a failed command's output.
 inline constexpr size_t kLogShown = 2000;
-// Exits with the command's exit status; if a signal killed the command, the same signal kills this program.
+// Exits with the command's exit status, or with the signal that killed the command.
 int ExitAsCommand(int wait_status);
 
 }  // namespace vramscope::cli

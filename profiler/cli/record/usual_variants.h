@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most common re-runs, prepared before anybody asks: autocast in bf16 and fp16, all values in 16 bits,
-// half the batch.
+// The most common re-runs, prepared in advance: autocast in bf16 and fp16, all values in 16 bits, half the
+// batch.
 #pragma once
 
 #include <string>
@@ -8,19 +8,18 @@
 
 namespace vramscope::cli {
 
-// False if VRAMSCOPE_VARIANTS=none: no re-runs in the background. For machines where no process may outlive
-// the command.
+// False if VRAMSCOPE_VARIANTS=none. For machines where no process may outlive the command.
 [[nodiscard]] bool MayWorkBehind();
 
 // Re-runs will use the Python that this command starts, unless VRAMSCOPE_PYTHON is set.
 void UsePythonOf(const std::vector<std::string>& command);
 
-// Starts `vramscope whatif PATH` with the usual changes at the lowest priority, and does not wait for it. The
-// results are kept in the trace. The started process writes to no terminal. If it fails, a later question
-// repeats the re-run and reports why.
+// Starts `vramscope whatif PATH` with the usual changes at the lowest priority, and does not wait. The
+// results are stored in the trace. The process prints nothing. After a failure, a later question repeats the
+// re-run and reports why.
 void MakeUsualVariantsBehind(const std::string& path);
 
-// Makes the usual variants and waits for them. Reports on stderr what it does, and what cannot be run.
+// Makes the usual variants and waits. Reports on stderr what cannot be run.
 void MakeUsualVariantsNow(const std::string& path);
 
 }  // namespace vramscope::cli

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evidence for the rules of `vramscope check`: for each device of each process that matches the request,
-// the answers of other verbs that the rules need.
+// The evidence for the rules of `vramscope check`, for each device that matches the request.
 #pragma once
 
 #include <memory>
@@ -16,15 +15,15 @@ namespace vramscope::cli {
 
 class CheckEvidence {
  public:
-  // `file` and `analysis`, which was read from it, must outlive this object.
+  // `file` and `analysis` must outlive this object. `analysis` was read from `file`.
   CheckEvidence(const snapshot::RunFile& file, const classify::Analysis& analysis, report::Request request)
       : file_(file), analysis_(analysis), request_(std::move(request)) {}
 
   // Fails if the request names a device that does not exist, or if the baseline cannot be read.
   Status Read(const std::vector<check::Rule>& rules, const Arguments& arguments);
 
-  // One per device; first the one that a report would choose. A run without allocations has one entry without
-  // a device.
+  // One per device. The device that a report would choose comes first. A run without allocations has one
+  // entry without a device.
   [[nodiscard]] std::vector<check::Evidence> all() const;
   [[nodiscard]] std::vector<report::Answer> TakeAnswers();
 

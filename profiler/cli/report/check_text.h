@@ -14,14 +14,14 @@ namespace vramscope::cli {
 struct Checked {
   std::string path;
   std::string baseline;                 // path of the baseline; "" = none
-  std::vector<report::Answer> devices;  // the judged devices; first the one that a report would choose
+  std::vector<report::Answer> devices;  // the device that a report would choose comes first
   std::vector<check::Verdict> verdicts;
 };
 
 [[nodiscard]] std::string CheckScreen(const Checked& checked, const Terminal& terminal);
 [[nodiscard]] std::string CheckMarkdown(const Checked& checked);
-// One <testsuite> with a <testcase> per rule; a rule that could not be judged is an <error>. The format that
-// Jenkins accepts (https://github.com/testmoapp/junitxml).
+// One <testsuite> with a <testcase> per rule. A rule that could not be judged is an <error>. Format:
+// https://github.com/testmoapp/junitxml.
 [[nodiscard]] std::string CheckJUnit(const Checked& checked);
 
 }  // namespace vramscope::cli

@@ -12,12 +12,11 @@ namespace vramscope::cli {
 
 inline constexpr int kWidestBar = 32;  // columns
 
-// The rows that are not 0, largest first, `unattributed` last. The row for user code is followed by one row
-// for each library.
+// The rows that are not 0, largest first, `unattributed` last. User code is followed by one row per library.
 [[nodiscard]] std::string DeviceMemoryTable(const report::DeviceMemory& memory, const Terminal& terminal);
 // "Device memory at the peak: 21.0 of 80.0 GiB in use"
 [[nodiscard]] std::string DeviceMemoryHeading(const report::DeviceMemory& memory, std::string_view when);
-// One row each for the main process, the workers, shared and pinned memory; one sentence for each that grows.
+// One row each for the main process, the workers, shared and pinned memory. One sentence for each that grows.
 [[nodiscard]] std::string HostMemoryText(const report::HostMemory& memory, const model::Framework& framework,
                                          const Terminal& terminal);
 

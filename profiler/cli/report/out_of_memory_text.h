@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failed requests as lines of a report: "Out of memory on cuda:0 at step 3, forward: 2.0 GiB were requested."
 //
-// A server that catches its errors can have millions of failures. Only the first and the last few are
-// printed: they show how the failures began and ended.
+// Only the first and the last few are printed.
 #pragma once
 
 #include <span>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of another machine, fetched by the user's own ssh: `vramscope view ssh://host/path/run.vms`.
+// Files of another machine, fetched with ssh: `vramscope view ssh://host/path/run.vms`.
 //
 //   ssh host cat FILE  ──► copy in a folder of its own ◄── the viewer, which follows a trace that grows
 //   ssh host tail -f   ──► appended to it
-//
-// Keys, passwords, jump hosts and names come from ~/.ssh/config; vramscope does not see them.
 #pragma once
 
 #include <functional>
@@ -25,9 +23,8 @@ struct RemoteFile {
 // "ssh://[user@]host[:port]/path"; "/~/run.vms" is in the home folder.
 [[nodiscard]] Result<RemoteFile> ParseRemote(std::string_view word);
 
-// Replaces every ssh:// word with the path of a copy, and runs `work` with these words in a child process.
-// While `work` runs, copies of traces grow with their originals. Returns the exit status of `work` and
-// removes the copies.
+// Replaces every ssh:// word with the path of a copy. Runs `work` with these words in a child process. Copies
+// of traces grow with their originals. Returns the exit status of `work`. Removes the copies.
 [[nodiscard]] Result<int> WithRemoteFiles(std::vector<std::string> words,
                                           const std::function<int(const std::vector<std::string>&)>& work);
 

@@ -11,8 +11,7 @@ namespace vramscope::cli {
 
 enum class OwnersShown : uint8_t { kFew, kAll };
 
-// `path`: of the trace, for the headline. kFew: as many owners as fit on a screen. kAll: all owners in the
-// answer, of every kind.
+// `path`: of the trace, for the headline. kFew: as many owners as fit on a screen. kAll: all owners.
 [[nodiscard]] std::string ReportScreen(const std::string& path, const report::Answer& answer,
                                        OwnersShown shown, const Terminal& terminal);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts that `vramscope info` prints about a trace, collected in one pass over its events without an
-// analysis.
+// The facts about a trace that `vramscope info` prints, collected in one pass without an analysis.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +27,11 @@ struct DeviceFacts {
   uint64_t allocated_bytes = 0;  // sum over all allocations
 };
 
-// Calls of the CUDA driver that allocate or free memory.
+// CUDA driver calls that allocate or free memory.
 struct DriverFacts {
   uint64_t calls = 0;
-  uint64_t failed = 0;                         // number of `calls` that failed
-  uint64_t samples = 0;                        // samples of the used bytes that the driver reports
+  uint64_t failed = 0;
+  uint64_t samples = 0;                        // samples of the driver's used bytes
   std::map<std::string, uint64_t> by_library;  // calls that allocated memory, by the caller's file name
 };
 
@@ -40,7 +39,7 @@ struct DriverFacts {
 struct NvtxFacts {
   uint64_t ranges = 0;
   std::map<std::string, uint64_t> by_name;       // "domain:message" -> ranges
-  std::map<std::string, uint64_t> memory_names;  // name of a heap or region -> how often set
+  std::map<std::string, uint64_t> memory_names;  // name -> how often set
 };
 
 struct TraceFacts {
@@ -54,8 +53,8 @@ struct TraceFacts {
   uint64_t first_time_ns = 0;  // of the events
   uint64_t last_time_ns = 0;
   uint64_t dropped_events = 0;  // dropped by the recorder, or produced after it had stopped
-  // The number of training steps, guessed without an analysis. For each process: the steps of its optimizer
-  // with the fewest steps. Of these figures: the highest.
+  // Estimated number of training steps. Per process: the steps of the optimizer with the fewest steps. The
+  // highest figure of all processes.
   uint64_t steps = 0;
 };
 

@@ -8,8 +8,8 @@
 
 namespace vramscope::cli {
 
-// Writes one HTML file with the viewer and these traces and snapshots (html/viewer_page.h). The traces and
-// snapshots are checked first. Returns the exit code.
+// Writes one HTML file with the viewer and these traces and snapshots (html/viewer_page.h). Checks the files
+// first. Returns the exit code.
 Result<int> WriteViewerFile(const std::string& out, const std::vector<std::string>& paths);
 
 }  // namespace vramscope::cli

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the last steps of a run in memory, with everything needed to understand them.
 //
-// Why not just the last events: a parameter was allocated and labeled before the first step. Without those
-// events its bytes would be missing and nameless. So an event that leaves the window is not simply dropped:
-// it updates the state that is still valid:
+// An event that leaves the window is either dropped, or stays because its state is still valid:
 //
-//   folded away:  allocations whose blocks are gone, finished ranges and operators, counters
-//   kept:         allocations of blocks that live, their labels and saved references, begun ranges and
-//                 operators, the driver's allocations, coverage, losses, out-of-memory errors
+//   dropped:   allocations whose blocks are freed, finished ranges and operators, counters
+//   stays:     allocations of live blocks, their labels and saved references, begun ranges and
+//              operators, the driver's allocations, coverage, losses, out-of-memory errors
 //
-//   ── folded ──────────────────────────┬── step n-2 ──┬── step n-1 ──┬── step n, going on ──
+//   ── dropped or stays ────────────────┬── step n-2 ──┬── step n-1 ──┬── step n, not complete ──
 //   alloc weight, label weight, ...     │           everything
 //
-// Events() returns an ordinary trace, only with fewer events before the window, so the analysis needs no
-// special case. Memory: 100 bytes per event in the window, about 200 per live block.
+// Events() returns an ordinary trace with fewer events before the window. Memory: 100 bytes per event in the
+// window, about 200 per live block.
 //
 // Not thread-safe.
 #pragma once
@@ -32,21 +30,20 @@ namespace vramscope::collector {
 
 class BlackBox {
  public:
-  // Keeps `steps` complete optimizer steps (at least 1) and the current one, or fewer if they have more than
-  // `most_events` events. Steps are counted by the first optimizer that completed one.
+  // Keeps `steps` complete optimizer steps (at least 1) and the current one, but at most `most_events`
+  // events. Steps are counted by the first optimizer that completed one.
   BlackBox(uint32_t steps, size_t most_events);
 
   // `process` is the number of the process that the event's thread belongs to.
   void Add(const trace::Event& event, uint32_t process);
 
-  // Everything that is kept, in order of arrival.
+  // The remaining events, in order of arrival.
   [[nodiscard]] std::vector<trace::Event> Events() const;
-  // Number of steps folded away: Events() begins with the step after them.
+  // Number of steps before the first step of Events().
   [[nodiscard]] uint64_t steps_before() const { return steps_before_; }
-  // Number of steps that are complete, folded away or not.
+  // Number of complete steps.
   [[nodiscard]] uint64_t steps_done() const { return steps_before_ + step_ends_.size(); }
-  // By process: the steps of its first optimizer that were folded away. Processes of one recording end their
-  // steps at different times.
+  // steps_before() of each process, counted by its first optimizer.
   [[nodiscard]] std::map<uint32_t, uint64_t> steps_before_of() const;
 
  private:

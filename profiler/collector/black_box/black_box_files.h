@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a black box writes: one file each time its steps are wanted.
+// The files that a black box writes, each when its steps are requested. After eight files, out-of-memory
+// errors no longer cause a write.
 //
-//   out of memory, an order, the command failed ──► run.vms, run-2.vms, ...
-//
-// A program that catches its out-of-memory errors and goes on may have many. After eight files, such errors
-// no longer cause a write.
+//   out of memory, a request, the command failed ──► run.vms, run-2.vms, ...
 #pragma once
 
 #include <cstdint>
@@ -21,20 +19,18 @@ namespace vramscope::collector {
 
 class BlackBoxFiles {
  public:
-  // `wanted`: name of the first file, which replaces an old trace; if empty, run.vms. Later files get the
-  // first free number (trace_claim.h). `complete` adds the facts known so far about
-  // the processes to the trace's definitions.
+  // `wanted`: first file; "" = run.vms. Later files get the first free number (trace_claim.h). `complete`
+  // adds facts about processes to the trace.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
-  // Call after each turn of the recorder. Writes a file if the program has run out of memory. True if a file
-  // was written.
+  // Call after each turn of the recorder. True if the program has run out of memory and a file was written.
   bool WriteAfterOutOfMemory();
-  // Obeys orders to the job (job_orders.h), each when its step has finished.
+  // Carries out requests to the job (job_orders.h), each when its step has finished.
   void Take(const std::vector<JobOrder>& orders);
-  // Writes a file on request (control_socket.h). Returns its path, or why there is none.
+  // Writes a file on request (control_socket.h) and returns its path.
   Result<std::string> WriteByOrder();
-  // Call when the command has failed. If the last file was written for an out-of-memory error and no step has
-  // completed since, that file is written again, up to the end of the run.
+  // Call when the command has failed. If no step has completed since the last out-of-memory error, the file
+  // of that error is written again.
   void WriteAtEnd();
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
@@ -50,7 +46,7 @@ class BlackBoxFiles {
   std::function<void()> complete_;
   std::vector<std::string> paths_;
   std::string trouble_;
-  std::vector<JobOrder> waiting_;  // orders whose step has not finished
+  std::vector<JobOrder> waiting_;  // requests whose step has not finished
   bool last_was_out_of_memory_ = false;
   uint64_t steps_before_last_ = 0;
 };

@@ -16,14 +16,13 @@ class HostCounters {
   // `output` must outlive the object.
   explicit HostCounters(TraceOutput& output) : output_(output) {}
 
-  // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call it
-  // after all records older than the samples are in the trace: the times of records added later are raised to
-  // those of the samples.
+  // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call
+  // after all records older than the samples are in the trace, because times in a trace never decrease.
   void Add(std::span<const HostSample> samples, uint64_t start_monotonic_ns);
 
  private:
   struct Process {
-    uint32_t thread = 0;  // in the trace: a thread of its own, because the events belong to no real thread
+    uint32_t thread = 0;  // in the trace; belongs to no real thread
     HostFigures written;
   };
   Process& Of(uint32_t trace_process);

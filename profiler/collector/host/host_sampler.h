@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory of the recorded processes, read from /proc at most four times a second.
 //
-// Why in the collector and not in the target: reading another process's /proc costs that process nothing. Why
-// on its own thread: for the proportional share (smaps_rollup) the kernel walks the whole address space. That
-// takes up to tens of milliseconds for a large process, in which no ring would be drained. During the walk
-// the kernel releases the target's memory map whenever the target needs it (Linux 5.11 and later).
+// Why a thread: the kernel takes up to tens of milliseconds for smaps_rollup of a large process.
 #pragma once
 
 #include <condition_variable>
@@ -16,15 +13,15 @@
 
 namespace vramscope::collector {
 
-// What /proc reports for one process, in bytes; 0 if it does not report a figure.
+// Figures of one process from /proc, in bytes. 0 if not reported.
 struct HostFigures {
   uint64_t rss = 0;         // resident: anonymous, file-backed and shared
-  uint64_t rss_anon = 0;    // heap and similar; a forked child counts what it still shares with its parent
+  uint64_t rss_anon = 0;    // heap and similar; in a forked child also what its parent shares
   uint64_t rss_shared = 0;  // of /dev/shm, memfd and shared anonymous mappings
-  uint64_t rss_peak = 0;    // highest resident size so far, as the kernel counted it
+  uint64_t rss_peak = 0;    // highest rss so far, counted by the kernel
   uint64_t swap = 0;
-  uint64_t pss = 0;       // resident, each page divided by the number of processes that map it; read rarely
-  uint64_t shm_used = 0;  // used by all processes in the /dev/shm that this process sees
+  uint64_t pss = 0;       // rss, each page divided by the number of processes that map it; read rarely
+  uint64_t shm_used = 0;  // used by all processes in this process's /dev/shm
   uint64_t shm_size = 0;
 };
 struct HostFigureName {
@@ -42,8 +39,8 @@ inline constexpr HostFigureName kHostFigures[] = {
     {"host.shm_size", &HostFigures::shm_size},
 };
 
-// Parse the text of /proc/PID/status and /proc/PID/smaps_rollup. Figures that the text lacks keep their
-// value. False if the process has no memory any more.
+// Parse the text of /proc/PID/status and /proc/PID/smaps_rollup. Missing figures keep their value. False if
+// the process has no memory any more.
 bool ReadStatusText(const std::string& status, HostFigures& figures);
 void ReadRollupText(const std::string& rollup, HostFigures& figures);
 
@@ -60,8 +57,7 @@ class HostSampler {
   HostSampler(const HostSampler&) = delete;
   HostSampler& operator=(const HostSampler&) = delete;
 
-  // `key` is the caller's number for the process. The first call starts the thread; if no thread can be
-  // created, nothing is sampled.
+  // `key` is the caller's number for the process. If no thread can be created, nothing is sampled.
   void Watch(uint32_t pid, uint32_t key);
   void Forget(uint32_t key);
   // The samples since the last call, in time order.

@@ -15,16 +15,15 @@ namespace vramscope::collector {
 
 class BlackBoxOrders {
  public:
-  // From now on, the last steps are written if the program runs out of memory, and on request
-  // (control_socket.h in the session folder, job_orders.h in the folder of `wanted`). This happens between
-  // two turns of the recorder, when everything before that moment has been drained. `wanted` is the name of
-  // the first file (black_box_files.h). Must outlive the recorder's run.
+  // From now on, the last steps are written if the program runs out of memory, and on request. Requests come
+  // through control_socket.h in `session`, or job_orders.h in the folder of `wanted`. `wanted`: name of the
+  // first file (black_box_files.h). Must outlive the recorder's run.
   BlackBoxOrders(const std::string& session, const std::string& wanted, TraceOutput& output,
                  Recorder& recorder);
   BlackBoxOrders(const BlackBoxOrders&) = delete;
   BlackBoxOrders& operator=(const BlackBoxOrders&) = delete;
 
-  // After the run. `failed`: the command ended with an error, so its last steps are wanted too.
+  // After the run. `failed`: the command ended with an error. Then the last steps are written too.
   void Finish(bool failed, RecordOutcome& outcome);
 
  private:

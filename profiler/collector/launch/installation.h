@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the installed parts that a recording needs. Their paths relative to the program are the same after
-// install and in the build tree.
+// Finds the installed parts that a recording needs, after install and in the build tree.
 //
 //   <prefix>/bin/vramscope                                     <build>/bin/vramscope
 //   <prefix>/lib/vramscope/libvramscope_injector.so            <build>/injector/libvramscope_injector.so
@@ -16,15 +15,15 @@ namespace vramscope::collector {
 
 struct Installation {
   std::string injector;     // the preload library
-  std::string python_shim;  // the folder for PYTHONPATH
+  std::string python_shim;  // folder for PYTHONPATH
 };
 
-// The parts that belong to this executable. An error names the missing part and where it was searched.
+// The parts of this executable. An error names the missing part and where it was searched.
 Result<Installation> FindInstallation();
 // Like FindInstallation, for a program in `program_folder`.
 Result<Installation> FindInstallationFor(const std::string& program_folder);
 
-// The folder of the viewer for browsers. Fails if it was not built; the sentence has the command to build it.
+// The viewer for browsers. If it was not built, the error has the command to build it.
 Result<std::string> FindWebViewer();
 
 }  // namespace vramscope::collector

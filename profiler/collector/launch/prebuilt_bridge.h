@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deep recorders (bridges) that a wheel contains, compiled in advance for released versions of PyTorch
-// (scripts/wheel/bridges.py), so that a machine without a C++ compiler records operators too.
+// The deep recorders (bridges) in a wheel, compiled for released versions of PyTorch
+// (scripts/wheel/bridges.py). A machine without a C++ compiler can use these.
 //
 //   lib/vramscope/bridges/
 //       index.txt
@@ -17,9 +17,8 @@
 
 namespace vramscope::collector {
 
-// The path of the bridge in `folder` that fits `torch`: the same release, the same std::string ABI and the
-// same layout headers. If the headers were removed (as small containers do), only builds with the version of
-// a published wheel fit, such as 2.6.0 or 2.6.0+cu124. Reads 2 MB: about 5 ms.
+// The bridge in `folder` that fits `torch`: same release, std::string ABI and layout headers. If the headers
+// were removed, only versions of published wheels fit, such as 2.6.0+cu124. Reads 2 MB: about 5 ms.
 std::optional<std::string> FindPrebuiltBridge(const TorchLocation& torch, const std::string& folder);
 
 }  // namespace vramscope::collector

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's loop: sleep briefly, notice new and ended processes, drain, until the command has ended.
+// The collector's loop: sleep, find new and ended processes, drain, until the command has ended.
 //
-// How long to sleep: a wake-up costs the machine about 5 us, a full ring stalls the target. The sleep gets
-// shorter if a ring was over a quarter full, and longer if all were nearly empty. It stays between half a
-// millisecond and 20 ms, so one busy thread is drained every few milliseconds.
+// The sleep lasts from 0.5 to 20 ms: longer if all rings were nearly empty, shorter if a ring was over a
+// quarter full.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +28,7 @@ class Recorder {
   // `relay` may be null for RunUntil.
   Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay* relay);
 
-  // Before Run: removes text that looks like a secret from command lines (text/redact.h).
+  // Before Run: removes secrets from command lines (text/redact.h).
   void RedactCommandLines() { redact_ = true; }
   // `work` is called after each turn, and soon after `descriptor` becomes readable. Before Run.
   void AfterEachTurn(int descriptor, std::function<void()> work);
@@ -38,8 +37,8 @@ class Recorder {
   // wait status.
   int Run(pid_t command);
 
-  // Records the processes in the session folder until `done`, called after every turn, returns true. Then
-  // detaches from them and drains what they recorded until they noticed.
+  // Records the processes in the session folder until `done` returns true. `done` is called after every turn.
+  // Then detaches from the processes and drains the rest.
   void RunUntil(const std::function<bool()>& done);
 
   // After Run: pids of processes that still recorded.
@@ -53,7 +52,7 @@ class Recorder {
   };
 
   void Sleep() const;
-  // One turn: everything recorded before the call is in the output when it returns.
+  // When Turn returns, everything recorded before the call is in the output.
   void Turn();
   void NoteEnded();
   void Welcome(uint64_t now_ns);
@@ -78,8 +77,8 @@ class Recorder {
   int work_descriptor_ = -1;
   std::function<void()> work_;
   bool stop_announced_ = false;
-  bool command_ended_ = false;  // no process left to relay signals to
-  bool closing_ = false;        // nothing new is recorded from now on
+  bool command_ended_ = false;
+  bool closing_ = false;
 };
 
 }  // namespace vramscope::collector

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the collector invisible to signals: the command gets each signal as often as it would without a
-// collector above it.
+// Makes the collector invisible to signals: the command gets each signal as often as without a collector.
 //
-// The command stays in the collector's process group. So signals from the terminal (Ctrl-C, Ctrl-Z, hangup)
-// and signals sent to the group reach it anyway. A signal sent only to the collector's pid must be passed on.
-// The kernel does not report which of the two it was, so a sentinel finds out: a sleeping process in the same
-// group with all signals blocked. A signal that is pending there too went to the group. (The kernel walks a
-// group from its newest process, so the sentinel has the signal before the collector.)
+// Signals from the terminal (Ctrl-C, Ctrl-Z, hangup) go to the process group and reach the command anyway. A
+// signal sent only to the collector's pid must be passed on. To distinguish these two cases, a sentinel
+// process in the group has all signals blocked. A signal that is pending in the sentinel too went to the
+// group.
 //
 //   group:  shell job ─┬─ collector ── signal read here: pending in the sentinel? ─┬─ yes: drop it, the
 //                      │                         ▲                                 │  command has it
 //                      ├─ sentinel ──────────────┘                                 └─ no: kill(command,
 //                      └─ command ...                                                 signal)
 //
-// Job control: when a terminal signal stops the command, the collector stops itself, because the shell waits
-// for that.
+// When a terminal signal stops the command, the collector stops itself too.
 #pragma once
 
 #include <signal.h>
@@ -27,8 +24,8 @@
 
 namespace vramscope::collector {
 
-// Saves the signal dispositions and the mask of this process. Only one may exist. Create it in a
-// single-threaded program, before the command is forked.
+// Saves the signal dispositions and the mask of this process. Only one object may exist. Create it in a
+// single-threaded program, before the fork.
 class SignalRelay {
  public:
   // From here on, a signal meant for the command neither kills nor stops the collector.
@@ -38,11 +35,10 @@ class SignalRelay {
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
-  // In the forked child before exec: restores everything as the collector's caller had it. That includes the
-  // timers (alarm) and the processor time limit, which are removed from the collector itself.
-  // Async-signal-safe.
+  // In the forked child before exec: restores the caller's signal state, timers (alarm) and processor time
+  // limit. Async-signal-safe.
   void RestoreForExec() const;
-  // Starts the sentinel. Call it in the parent once the command is forked.
+  // Call in the parent after the fork.
   void StartSentinel();
 
   // Readable when Relay has something to do.
@@ -52,8 +48,8 @@ class SignalRelay {
     bool exited = false;
     int wait_status = 0;  // as waitpid reports it
   };
-  // Reads the pending signals, passes on those meant for the command, and checks the command's state. May
-  // stop this process until it is continued.
+  // Passes on pending signals that are meant for the command, and returns the command's state. May stop this
+  // process until it is continued.
   CommandState Relay(pid_t command);
 
  private:
@@ -63,7 +59,7 @@ class SignalRelay {
   // Signals that came to this process since the last call, as bit signal - 1.
   uint64_t ReadSignals();
   [[nodiscard]] pid_t ForkSentinel() const;
-  // Like ReadSignals, for signals that went to the group; a fresh sentinel sees the following ones.
+  // Like ReadSignals, for signals that went to the group. Starts a new sentinel.
   uint64_t TakeGroupSignals();
 
   std::array<struct sigaction, kSignalCount> found_actions_{};
@@ -75,7 +71,7 @@ class SignalRelay {
   uint64_t group_signals_ = 0;  // seen by a sentinel, not yet read here
 };
 
-// Ends this process by the signal that ended the command, without writing its own core file.
+// Ends this process by the command's signal, without a core file.
 [[noreturn]] void DieBySignal(int signal);
 
 }  // namespace vramscope::collector

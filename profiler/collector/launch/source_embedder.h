@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embeds in the trace the source files that recorded stacks name. The recorder's process reads each file when
-// a frame of it is first seen.
-//
-// Why whole files: one line means little without the lines around it, and nobody knows in advance which of
-// them a person will want. Why limits: a trace is sent to others and should stay a few megabytes. Files that
-// are not the user's program (Python's own library, installed packages) exist on their machines as well.
+// Embeds the source files of recorded stacks in the trace. Each file is read when a frame of it is first
+// seen. Files of Python and of installed packages are left out.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +17,11 @@ class SourceEmbedder {
   static constexpr size_t kMostFileBytes = 512 << 10;
   static constexpr size_t kMostBytes = 16 << 20;  // of all files
 
-  // Adds the files of the frames that `writer` got since the last call. Reads files; never fails. Files that
-  // cannot be read, are too large or are not text are counted in the metadata "sources.left_out".
+  // Adds the files of the frames that `writer` got since the last call. Never fails. The metadata
+  // "sources.left_out" counts files that cannot be read, are too large or are not text.
   void Update(trace::TraceWriter& writer);
 
-  // False for files that come with Python or were installed as a package.
+  // False for files of Python or of an installed package.
   [[nodiscard]] static bool IsOfTheProgram(std::string_view path);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a tool of this machine (the user's Python, the dynamic loader, a compiler) until it exits, and returns
-// its output.
+// Runs a tool of this machine (Python, the dynamic loader, a compiler) until it exits, and returns its
+// output.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@ namespace vramscope::collector {
 struct ToolEnd {
   std::string output;  // standard output, at most 1 MiB
   int exit_code = 0;
-  uint64_t most_resident_bytes = 0;  // of the program, or of the largest one that it started and waited for
+  uint64_t most_resident_bytes = 0;  // of the program or of its largest child
 };
-// stdin is /dev/null; stderr goes to the file `log`, or nowhere if that is empty. An error if it cannot be
-// started, is killed, or takes longer than `limit`. May be called from several threads.
+// stdin is /dev/null. stderr goes to the file `log`, if any. An error if the tool cannot be started, is
+// killed, or takes longer than `limit`. Thread-safe.
 Result<ToolEnd> RunToolToItsEnd(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
                                 const std::string& log = {});
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the torch that a command will load, before the command runs and without importing torch.
-//
-// Why before: the deep recorder must be compiled against that very torch, and a training process should not
-// wait for a compiler. The result is a guess about a program that has not run. Inside the process, the
-// recorder checks again that it fits the torch there.
+// Finds the torch that a command will load, before the command runs and without importing torch. The result
+// is a guess. The recorder checks inside the process that the bridge fits.
 //
 //   python train.py                    asks that interpreter where its torch is
 //   torchrun, accelerate, ./train.py   a script: asks the interpreter in its first line
@@ -19,18 +16,17 @@
 
 namespace vramscope::collector {
 
-// A torch installation on disk: include/ and lib/ under `root`.
 struct TorchLocation {
   std::string root;
   std::string version;  // "2.15.0+cu132"; empty if no file contains it
   std::string python;   // the interpreter that imports it; empty for a program that links to it
 };
 
-// An error lists where it searched. Takes the start-up time of a Python: about 20 ms, at most 20 s. Takes
-// next to nothing if `memory`, an existing folder, has the answer of an earlier call (answer_cache.h).
+// An error lists where it searched. Takes the start-up time of a Python, about 20 ms, at most 20 s. With an
+// earlier answer in the folder `memory` (answer_cache.h) it takes almost no time.
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory = {});
 
-// The folder of another package that a command will import ("tensorflow", "jax"), found in the same way.
+// The folder of another package that a command will import ("tensorflow", "jax").
 Result<std::string> FindPackage(std::span<const std::string> command, const std::string& package);
 
 }  // namespace vramscope::collector

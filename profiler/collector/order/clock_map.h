@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts a target's clock to CLOCK_MONOTONIC: piecewise linear, never backwards.
 //
-// Why: the target reads a clock for every record. The time stamp counter costs it 10 ns, clock_gettime 27 ns.
-// The collector pays instead: each drain pass takes one anchor (both clocks at one moment), and ticks between
-// two anchors are interpolated. A frequency measured once would drift from CLOCK_MONOTONIC, which the kernel
-// slews by up to 500 ppm.
+// Why: the target reads a clock for every record. The time stamp counter costs 10 ns, clock_gettime 27 ns.
+// Each drain pass takes one anchor (both clocks at one moment). Ticks between two anchors are interpolated.
 //
 //   ns │              ╱ a2        between anchors: a straight line
 //      │         ╱ a1             after the last: its slope goes on (such records wait for the next pass)
@@ -30,23 +28,21 @@ struct ClockAnchor {
 
 uint64_t MonotonicNs();
 
-// Reads both clocks, and reads them again if it was interrupted in between. Exact to about 20 ns. Loads of
-// shared memory that follow in program order happen after it.
+// Reads both clocks. Exact to about 20 ns. Later loads of shared memory happen after the call.
 ClockAnchor TakeAnchor();
 
 class ClockMap {
  public:
   explicit ClockMap(ClockAnchor first) : anchors_{first} {}
 
-  // Anchors that do not advance on both clocks are ignored, so the map stays strictly increasing.
+  // Anchors that do not advance on both clocks are ignored.
   void Add(ClockAnchor anchor);
 
-  // CLOCK_MONOTONIC at `ticks` of a clock of this kind. Non-decreasing in `ticks`. Amortized O(1) for
-  // increasing ticks.
+  // CLOCK_MONOTONIC at `ticks`. Non-decreasing in `ticks`. Amortized O(1) for increasing ticks.
   [[nodiscard]] uint64_t ToMonotonicNs(trace::ClockKind kind, uint64_t ticks) const;
 
  private:
-  // Backlog older than this many passes (5 s at the slowest rate) is rare: its times are extrapolated.
+  // In passes: 5 s at the slowest rate. Times of older records are extrapolated.
   static constexpr size_t kMaxAnchors = 256;
 
   std::vector<ClockAnchor> anchors_;

@@ -2,19 +2,14 @@
 // One pass over the rings of all recorded processes: merges their records in time order and passes them to
 // the trace.
 //
-// Why passes with a watermark: threads publish into rings of their own, so only their clocks give an order
-// between threads. A pass first reads the clock (the watermark), then all heads, then merges. Records at or
-// after the watermark wait for the next pass:
+// Each thread writes to its own ring, so only clocks give an order between threads. A pass reads the clock
+// (the watermark), then all heads, then merges. Later records wait for the next pass:
 //
 //                       watermark
 //   ring A  ──a1────a2──────┊──a3
 //   ring B  ────b1──────b2──┊
 //
-// Everything that a record before the watermark depends on (the free that made its address available) was
-// published before it, hence before the heads were read. So a block's free always comes before the next
-// allocation at its address, also across threads.
-//
-// Each ring is already in order, so the merge holds only one record per ring in memory, whatever the backlog.
+// So a block's free always comes before the next allocation at its address, also across threads.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +26,10 @@ namespace vramscope::collector {
 
 class Drain {
  public:
-  // `start_monotonic_ns` is CLOCK_MONOTONIC at time 0 of the trace. The references must outlive the object.
+  // `start_monotonic_ns`: CLOCK_MONOTONIC at time 0 of the trace. The references must outlive the object.
   Drain(TraceOutput& output, const ClockMap& clock, uint64_t start_monotonic_ns);
 
-  // Adds a new ring file. `path` is removed when the process has ended; it may be empty. If `executable` and
+  // Adds a ring file. `path` is removed when the process has ended; may be empty. If `executable` and
   // `command_line` are empty, a forked process gets its parent's.
   TargetProcess& AddProcess(std::unique_ptr<RingFile> file, const std::string& path,
                             const std::string& executable, const std::string& command_line);
@@ -48,15 +43,15 @@ class Drain {
 
   // From now on no target records anything.
   void DetachAll();
-  // Like DetachAll, but what the targets do not record from now on does not count as lost.
+  // Like DetachAll, but later events do not count as lost.
   void PauseAll();
 
-  // Writes the process table and the results of the checks into the trace. Call after the last pass.
+  // Writes the process table and the check results. Call after the last pass.
   void WriteSummary();
 
   [[nodiscard]] const std::vector<std::unique_ptr<TargetProcess>>& processes() const { return processes_; }
   [[nodiscard]] const MemoryTotals& totals() const { return totals_; }
-  // Records that the targets dropped, by their own count.
+  // Records that the targets dropped.
   [[nodiscard]] uint64_t lost() const { return lost_; }
   [[nodiscard]] uint64_t ToTraceNs(uint64_t monotonic_ns) const;
 
@@ -73,7 +68,7 @@ class Drain {
     }
   };
 
-  // Sets head.ns to the time of the ring's next record. False: the ring has none before the watermark.
+  // False if the ring has no record before the watermark.
   bool Advance(Head& head, uint64_t watermark) const;
   void Merge(uint64_t watermark, PassResult& result);
   void Deliver(TargetProcess& process, RingSource& ring, const trace::RawRecord& record, uint64_t ns);

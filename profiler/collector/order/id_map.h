@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps one process's own string and stack ids to the trace's.
+// Maps one process's string and stack ids to the trace's.
 //
-// Why: a target numbers its own texts, without asking the collector. A forked child inherits the ids that its
-// parent had defined up to the fork (first_own_string), and then defines its own. So an id is looked up first
-// in the child's own definitions, then in its parent's.
-//
-// Stacks are not inherited: a child defines its own.
+// A forked child inherits the string ids that its parent had defined up to the fork (first_own_string).
+// Stacks are not inherited.
 //
 //   parent   1 2 3 4 5 │ 6 7 8      child (forked at │)   ids 1 to 5 are the parent's, from 6 on its own
 #pragma once
@@ -35,11 +32,11 @@ class IdMap {
   // `frames` are string ids of this process, outermost first.
   void DefineStack(uint32_t id, std::span<const uint64_t> frames);
 
-  // Returns 0 for 0, and for an id that was never defined (its definition was lost); the latter is counted.
+  // Returns 0 for 0, and for an id whose definition was lost. Lost ids are counted.
   trace::StringId String(uint64_t id);
   trace::StackId Stack(uint64_t id);
 
-  // Replaces the string and stack ids in the fields of `event` by the trace's ids.
+  // Replaces the ids in `event` by the trace's ids.
   void Map(trace::Event* event);
 
   // The "key=value" of a text that began with kMetadataPrefix; empty for others.
@@ -48,9 +45,7 @@ class IdMap {
   [[nodiscard]] uint64_t unknown_ids() const { return unknown_ids_; }
 
  private:
-  // Ids are dense counters, so they index a vector. Ids far above those defined so far go to the hash table
-  // (a child's ids follow its parent's; a broken ring may have any id). So memory stays proportional to the
-  // definitions received.
+  // Most ids are dense counters and index a vector. Ids far above go to a hash table.
   class Table {
    public:
     void Set(uint64_t id, uint32_t value);
@@ -64,7 +59,7 @@ class IdMap {
   // The longest chain of forks that is followed.
   static constexpr int kMaxGenerations = 4096;
 
-  TraceOutput& output_;  // not its writer: that changes from part to part
+  TraceOutput& output_;
   std::shared_ptr<const IdMap> parent_;
   uint32_t first_own_string_;
   Table strings_;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running totals of the memory that recorded processes hold. `record` prints them in its last line, and they
-// are checked against PyTorch's own totals.
-//
-// Why a table of live blocks: frees on the CPU do not carry a size, and printing the line should not need a
-// second pass over the trace. One entry per live block, 24 bytes.
+// Running totals of the memory that recorded processes hold, for the last line of `record`. They are also
+// checked against PyTorch's own totals. 24 bytes per live block.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +12,7 @@
 
 namespace vramscope::collector {
 
-// Address -> size and device. Open addressing with linear probing. Removal moves later entries back, so there
-// are no tombstones.
+// Address -> size and device. Open addressing with linear probing, without tombstones.
 class LiveBlocks {
  public:
   struct Block {
@@ -24,7 +20,7 @@ class LiveBlocks {
     uint64_t size;
     uint64_t device;
   };
-  // Returns the block that was already at this address, if its free was not seen.
+  // Returns the block that was at this address, if its free was not seen.
   std::optional<Block> Insert(const Block& block);
   std::optional<Block> Remove(uint64_t address);
   [[nodiscard]] bool Contains(uint64_t address) const;
@@ -38,21 +34,20 @@ class LiveBlocks {
 
  private:
   [[nodiscard]] size_t Home(uint64_t address) const;
-  [[nodiscard]] size_t Find(uint64_t address) const;  // its slot, or the empty slot for it
+  [[nodiscard]] size_t Find(uint64_t address) const;
   void Grow();
 
   std::vector<Block> slots_;  // a power of two, at most 3/4 used
   size_t size_ = 0;
 };
 
-// One process's live blocks, and for each device the total that PyTorch reported last, for comparison.
+// One process's live blocks, and each device's last total from PyTorch.
 class ProcessMemory {
  public:
   LiveBlocks blocks;
 
-  // Compares `reported` (total_allocated of an event) with the last report plus `change` (modulo 2^64). The
-  // first report, which may come late in the process's life, is accepted as it is. True: they differ; the new
-  // report is then the base for the next comparison.
+  // Compares `reported` (total_allocated of an event) with the last report plus `change` (modulo 2^64). True
+  // if they differ. The first report is accepted as it is.
   bool Disagrees(uint64_t device, uint64_t reported, uint64_t change);
 
  private:
@@ -71,9 +66,9 @@ class MemoryTotals {
   // Subtracts everything that the process held.
   void ProcessEnded(ProcessMemory& process);
 
-  // The highest total of any one CUDA device, or of the CPU if no CUDA block was seen. Over all processes.
+  // The highest total of one CUDA device over all processes, or of the CPU if no CUDA block was seen.
   [[nodiscard]] uint64_t PeakBytes() const;
-  // Reported totals of a device that do not follow from the previous one: events were missed, or two threads
+  // Reported totals that do not follow from the previous one. Either events were missed, or two threads
   // reported in another order.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
 

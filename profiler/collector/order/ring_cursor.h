@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading end of one ring: takes the records that its thread has published, in order, and returns their
-// space to the writer.
+// Reads one ring: takes the published records in order, and returns their space to the writer.
 //
 //   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer publishes meanwhile
 //
-// Nothing in the ring is trusted. Each record is copied out before it is read. A record may be invalid: no
-// units, past the head, or over the ring's end. Then the next record cannot be found, so the cursor skips to
-// the head and counts the bytes.
+// Nothing in the ring is trusted. Each record is copied before it is read. After an invalid record, the
+// cursor skips to the head and counts the bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +14,6 @@
 
 namespace vramscope::collector {
 
-// Room for the longest record.
 struct alignas(64) RecordBuffer {
   std::byte bytes[trace::kRawMaxUnits * trace::kRawUnitBytes];
 };
@@ -25,24 +22,24 @@ class RingCursor {
  public:
   RingCursor(trace::RingHeader& ring, const std::byte* data, uint64_t ring_bytes);
 
-  // Reads how far the writer has published. Records that come later wait for the next Refresh.
+  // Reads how far the writer has published. Later records wait for the next Refresh.
   void Refresh();
 
-  // Gets the ticks of the next record. False: all are taken.
+  // False: all records are taken.
   bool PeekTicks(uint64_t* ticks);
-  // Copies the next record into `buffer`, with all its units. Only after PeekTicks returned true.
+  // Copies the next record. Only after PeekTicks returned true.
   const trace::RawRecord* Take(RecordBuffer& buffer);
   // Returns the space of taken records to the writer.
   void GiveBack();
-  // GiveBack if much of the ring has been taken, so that a waiting writer continues before the pass ends.
+  // GiveBack if much of the ring has been taken.
   void GiveBackSometimes();
 
-  // The thread that owned the ring at the last Refresh that found new records.
+  // The owner of the ring at the last Refresh that found new records.
   [[nodiscard]] uint32_t os_thread() const { return os_thread_; }
   // Changes when another thread has taken the ring.
   [[nodiscard]] uint32_t generation() const { return generation_; }
 
-  // Records dropped by the writer since the last call; count 0 = none.
+  // Records dropped by the writer since the last call.
   struct Loss {
     uint64_t count = 0;
     uint64_t first_ticks = 0;
@@ -50,17 +47,17 @@ class RingCursor {
   };
   Loss TakeLoss();
 
-  // If the owner has ended and all its records are taken, makes the ring available to the next thread. Call
+  // Makes the ring available to the next thread if the owner has ended and all records are taken. Call
   // TakeLoss first.
   void RecycleIfDone();
 
-  // Percentage of the ring that held unread records at the last Refresh.
+  // Percentage of the ring with unread records at the last Refresh.
   [[nodiscard]] uint32_t fill_percent() const { return fill_percent_; }
-  // Invalid bytes that were skipped.
+  // Invalid bytes, skipped.
   [[nodiscard]] uint64_t broken_bytes() const { return broken_bytes_; }
 
  private:
-  // Copies the first unit of the next record to next_, past padding. False: none left.
+  // False: no record left.
   bool LoadNext();
   void SkipToHead();
 

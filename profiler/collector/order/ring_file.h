@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's view of one target process's ring file: mapped, checked once, and from then on safe to read
-// whatever the target does.
-//
-// What the target may change later (counters, records, even the file's length) is never used as a bound.
-// Sizes are copied out of the header once, and RingCursor checks each counter against them.
+// The collector's view of one target process's ring file. The file is checked once. From then on it is safe
+// to read: values that the target may change later are never used as bounds.
 #pragma once
 
 #include <cstddef>
@@ -40,10 +37,9 @@ struct RingFileFacts {
 
 class RingFile {
  public:
-  // nullptr if the target has not finished the header yet (try again later). An error if it is not a ring
-  // file that this collector can read; the sentence names `path`.
+  // nullptr if the target has not finished the header yet. An error if the collector cannot read the file.
   static Result<std::unique_ptr<RingFile>> Open(const std::string& path);
-  // Like Open, for memory that the caller owns. `memory` must be aligned to 64 bytes and outlive the object.
+  // For memory that the caller owns. `memory` must be aligned to 64 bytes and outlive the object.
   static Result<std::unique_ptr<RingFile>> Attach(std::byte* memory, size_t bytes, const std::string& name);
   ~RingFile();
   RingFile(const RingFile&) = delete;
@@ -51,15 +47,15 @@ class RingFile {
 
   [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
 
-  // Number of rings that the target ever took; at most facts().ring_capacity.
+  // Number of rings that the target ever took.
   [[nodiscard]] uint32_t ring_count() const;
   [[nodiscard]] trace::RingHeader& ring(uint32_t index) const;
   [[nodiscard]] const std::byte* ring_data(uint32_t index) const;
 
   [[nodiscard]] uint64_t lost_without_ring() const;
-  // Tells the target that nobody drains any more. From then on it records nothing and runs freely.
+  // Tells the target that nobody drains any more. From then on it records nothing.
   void Detach() const;
-  // Tells the target to stop recording. What it does not record from then on does not count as lost.
+  // Tells the target to stop recording. Later events do not count as lost.
   void Pause() const;
 
  private:
@@ -70,7 +66,7 @@ class RingFile {
 
   std::byte* memory_;
   size_t bytes_;
-  std::optional<SigbusGuard> guard_;  // set if the memory is our mapping of a file
+  std::optional<SigbusGuard> guard_;  // set for our mapping of a file
   RingFileFacts facts_;
 };
 

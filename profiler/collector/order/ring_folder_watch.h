@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports new ring files in the session folder, each once, when its header is complete.
+// Reports each new ring file in the session folder once, when its header is complete.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace vramscope::collector {
 
 class RingFolderWatch {
  public:
-  // If the kernel provides no watch (a limit per user), each call lists the folder instead.
+  // If the kernel provides no watch, each call lists the folder.
   explicit RingFolderWatch(std::string folder);
   ~RingFolderWatch();
   RingFolderWatch(const RingFolderWatch&) = delete;
@@ -29,14 +29,13 @@ class RingFolderWatch {
     std::string path;
     std::unique_ptr<RingFile> file;
   };
-  // Files that have become ready since the last call, in order of creation: a parent before its forked child.
+  // New files since the last call. A parent comes before its forked child.
   std::vector<Found> Collect();
 
-  // Complete programs that processes have noted since the last call: name of the process's ring file
-  // ("4711.0.ring") -> path. Each is returned once; the caller removes the file.
+  // Complete programs since the last call: ring file ("4711.0.ring") -> path. The caller removes the file.
   std::map<std::string, std::string> TakePrograms() { return std::exchange(programs_, {}); }
 
-  // One sentence for each of the first files that are not ring files.
+  // One sentence for each of the first 16 files that are not ring files.
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
   // Processes that could not create a ring file.
   [[nodiscard]] uint64_t unrecorded() const;
@@ -52,7 +51,7 @@ class RingFolderWatch {
 
   std::string folder_;
   int inotify_;
-  std::set<std::string> known_;       // all names ever seen
+  std::set<std::string> known_;
   std::vector<std::string> waiting_;  // files whose header is not complete
   std::vector<std::string> refused_;
   std::map<std::string, std::string> programs_;

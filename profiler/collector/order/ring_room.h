@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter of the space that rings may still take in the session folder's file system. It is defined in
-// trace_format/ring.h. Targets subtract from it without asking the collector.
+// A counter of the space that rings may still take in the session folder (trace_format/ring.h). Targets
+// subtract from it without asking the collector.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 namespace vramscope::collector {
 
-// Creates the counter of a session folder.
 Status MakeRingRoom(const std::string& folder, uint64_t bytes);
 // Returns the space that a process took.
 void GiveBackRingRoom(const std::string& folder, uint64_t bytes);

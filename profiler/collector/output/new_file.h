@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output file of any command, except a recording. It appears complete or not at all: it is written under a
-// temporary name next to `path` and renamed when complete. A stream (collector/output/output_place.h) gets
-// everything in one piece.
-//
-// Without Commit nothing remains, even if a signal ends the program in between.
+// An output file of any command, except a recording. The file appears complete or not at all. Without Commit
+// nothing remains, even if a signal ends the program. A stream (output_place.h) gets everything in one piece.
 #pragma once
 
 #include <memory>
@@ -19,19 +16,18 @@ namespace vramscope::collector {
 
 class NewFile {
  public:
-  // An existing `path` is unchanged until Commit. Fails if `path` is one of `inputs`, the files that are
-  // read.
+  // An existing `path` is unchanged until Commit. Fails if `path` is one of `inputs`.
   static Result<NewFile> Create(const std::string& path, const std::vector<std::string>& inputs);
   NewFile(NewFile&& other) noexcept;
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
 
-  // Takes the sink: data written to it goes into the file. Call only once.
+  // Call only once.
   [[nodiscard]] std::unique_ptr<trace::ByteSink> TakeSink() { return std::move(sink_); }
   [[nodiscard]] Status Write(std::string_view text);
-  // The temporary path until Commit, for code that opens files itself. The sink must be destroyed first.
+  // The temporary path, for code that opens files itself. The sink must be destroyed first.
   [[nodiscard]] const std::string& part() const { return part_; }
-  // Renames the file. The sink must be destroyed first.
+  // Renames the file to its final name. The sink must be destroyed first.
   [[nodiscard]] Status Commit();
 
  private:
@@ -40,7 +36,7 @@ class NewFile {
 
   std::string path_;  // as the user named it
   OutputPlace place_;
-  std::string part_;  // "" when nothing is to be removed
+  std::string part_;
   std::unique_ptr<trace::ByteSink> sink_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and removes a program that a recorded process has noted (injector/core/program_file.cc).
+// Reads and removes a program that a recorded process has written (injector/core/program_file.cc).
 #pragma once
 
 #include <cstdint>

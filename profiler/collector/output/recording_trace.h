@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace file of a recording: its path, its metadata, and how it is closed. The same for a command that is
-// started and for a process that is already running.
+// The trace file of a recording: its path, its metadata, and how it is closed. For started commands and for
+// running processes.
 #pragma once
 
 #include <sys/types.h>
@@ -17,26 +17,26 @@
 namespace vramscope::collector {
 
 struct RecordingTrace {
-  std::string path;                 // empty: a black box, which gets its name when it is written
+  std::string path;                 // empty: a black box, which has no name yet
   std::optional<TraceClaim> claim;  // of `path`
   ClockAnchor start;                // time 0 of the trace
   std::unique_ptr<TraceOutput> output;
 
-  // Removes the file if it was created for this recording. For use when nothing will be recorded.
+  // Removes the file if it was created for this recording.
   void Discard() const;
 };
 
-// Creates the file that the options name, or run.vms, run-2.vms, ... (trace_claim.h).
+// Creates the file of the options, or run.vms, run-2.vms, ... (trace_claim.h).
 Result<RecordingTrace> OpenTrace(const RecordOptions& options);
 
-// The value of VRAMSCOPE_OPTIONS for a process recorded with these options.
+// VRAMSCOPE_OPTIONS for a process recorded with these options.
 std::string OptionsText(const RecordOptions& options);
 
-// Writes the machine and the options; not the command line.
+// Writes the machine and the options, without the command line.
 void WriteStartFacts(const RecordOptions& options, trace::TraceWriter& writer);
 
-// Writes what is known at the end, closes the trace, and fills in `outcome`. `main_process` gets the role
-// "main" and, if it is known how it ended, that status (as waitpid reports it).
+// Writes the final facts, closes the trace, and fills in `outcome`. `main_process` gets the role "main" and
+// `wait_status` (as waitpid reports it).
 void CloseTrace(pid_t main_process, std::optional<int> wait_status, Recorder& recorder,
                 const RingFolderWatch& folder, TraceOutput& output, RecordOutcome& outcome);
 

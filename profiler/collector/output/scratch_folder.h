@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary folder in TMPDIR for one run. It is removed at the end, even if Ctrl-C ends this program
-// (profiler/collector/output/owned_folder.h).
+// A temporary folder in TMPDIR for one run (owned_folder.h). Removed at the end, also by Ctrl-C.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@ namespace vramscope::collector {
 
 class ScratchFolder {
  public:
-  // First removes folders of runs that were killed.
+  // First removes folders of killed runs.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

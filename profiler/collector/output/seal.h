@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seal of a noted program: proves later that this account recorded it.
+// The seal of a program: proves later that this account recorded it.
 //
-// Why: a program in a trace is code, and a trace may come from anybody. A program that this account recorded
-// is run again without asking; any other only if the user asks for it.
+// Why: a program in a trace is code. A sealed program is run again without asking.
 //
 //   seal = HMAC-SHA256(key, program), as hexadecimal digits
 //   key  = ~/.config/vramscope/seal.key, 32 random bytes, mode 0600
@@ -13,7 +12,7 @@
 
 namespace vramscope::collector {
 
-// "" if this account can have no key (no writable home folder). Creates the key at first use.
+// "" if this account has no writable home folder. Creates the key at first use.
 [[nodiscard]] std::string SealOf(std::string_view program);
 // True if this account made the seal. Never creates a key.
 [[nodiscard]] bool IsSealedHere(std::string_view program, std::string_view seal);

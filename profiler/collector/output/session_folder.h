@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder in which target processes create their ring files (trace_format/ring.h), mode 0700.
+// The folder in which target processes create their ring files (trace_format/ring.h), mode 0700. Its lock
+// (owned_folder.h) also shows to targets that the collector lives.
 //
-// Its lock (owned_folder.h) also shows that the collector lives. Targets check the lock, because the
-// collector's pid means nothing in another pid namespace.
+// The rings must leave enough space for the recorded program. Docker gives a container 64 MiB of /dev/shm,
+// and DataLoader workers need all of it. So the folder is:
 //
-// Where it lies, and how much space it may take: the rings must never take what the recorded program needs.
-// Docker gives a container 64 MiB of /dev/shm, and DataLoader workers need all of it.
-//
-//   1. /dev/shm, if both 1/32 of its size and 1/8 of its free space are at least 64 MiB. Rings may take the
-//      smaller of the two.
-//   2. TMPDIR, then /tmp, by the same rule. There the rings lie in the page cache, which is written back at
-//      times.
-//   3. Otherwise the folder with the most room, with smaller rings. They may take 1/16 of its size, or 1/8 of
-//      its free space if that is less.
+//   1. in /dev/shm, if both 1/32 of its size and 1/8 of its free space are at least 64 MiB. Rings may take
+//      the smaller of the two.
+//   2. in TMPDIR or /tmp, by the same rule.
+//   3. otherwise where most space is free. Rings may take 1/16 of the size, or 1/8 of the free space if that
+//      is less.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +24,11 @@ namespace vramscope::collector {
 
 class SessionFolder {
  public:
-  // Removes this user's folders of dead collectors, then creates a new one.
+  // Removes this user's folders of dead collectors first.
   static Result<std::unique_ptr<SessionFolder>> Create();
-  // Like Create, in the best of `roots`, by the rules above.
+  // In the best of `roots`, by the rules above.
   static Result<std::unique_ptr<SessionFolder>> CreateIn(const std::vector<std::string>& roots);
-  // Removes the folder and its contents. Running targets keep what they have mapped; new processes find no
-  // folder and are not recorded.
+  // Removes the folder. Running targets keep what they have mapped. New processes are not recorded.
   ~SessionFolder() = default;
   SessionFolder(const SessionFolder&) = delete;
   SessionFolder& operator=(const SessionFolder&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reserves the file of a new trace for one recorder.
 //
-// Launchers start the same command line for every rank (srun -n 3 vramscope record -o run.vms ...), so many
-// recorders request the same name at once. Each holds a lock on its file while it records:
+// Launchers start one command line for every rank (srun -n 3 vramscope record -o run.vms ...). Each recorder
+// holds a lock on its file:
 //
 //   recorder 1   run.vms    locked
 //   recorder 2   run.vms    locked by 1                       ──► run-2.vms
@@ -23,26 +23,26 @@
 
 namespace vramscope::collector {
 
-// Call first in main: stores the start time of this process.
+// Call first in main.
 void NoteProcessStart();
 
-// An error if this would overwrite something that is not one of our traces; creates and changes nothing.
+// An error if this would overwrite something that is not one of our traces.
 Status CheckMayBeTrace(const std::string& path);
 
 enum class OldTraces { kWriteOver, kLeave };
 
 class TraceClaim {
  public:
-  // Takes the file `path`. If another recorder has it, or it exists and must be kept, takes the first free
-  // name among path-2, path-3, ... A stream (output_place.h) is used as it is, by every recorder.
+  // Takes the file `path`. If another recorder has this file, or it must be kept, takes the first free name
+  // among path-2, path-3, ... A stream (output_place.h) is used as it is.
   static Result<TraceClaim> Take(const std::string& path, OldTraces old_traces);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // True if the requested name belongs to another recorder.
+  // True if another recorder has the requested name.
   [[nodiscard]] bool evaded() const { return evaded_; }
-  // The empty sink. Call once; the lock is held as long as the sink lives.
+  // Call once. The lock is held as long as the sink lives.
   [[nodiscard]] std::unique_ptr<trace::ByteSink> TakeSink() { return std::move(sink_); }
-  // Removes the file if it was created for this recording. For use when nothing will be recorded.
+  // Removes the file if it was created for this recording.
   void Discard() const;
 
  private:
@@ -50,7 +50,7 @@ class TraceClaim {
       : path_(std::move(path)), made_(std::move(made)), evaded_(evaded), sink_(std::move(sink)) {}
 
   std::string path_;
-  std::string made_;  // the file that this recording created, links followed; "" = none
+  std::string made_;  // the file that this recording created; "" = none
   bool evaded_;
   std::unique_ptr<trace::ByteSink> sink_;
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches events into the trace writer, keeps their times from decreasing, and stops for good at the first
-// failure or at the size limit. After that, every event counts as lost and no call fails: the training comes
-// first.
+// Batches events into the trace writer. Stops at the first failure or at the size limit. After that, every
+// event counts as lost and no call fails.
 //
-// Events may also go into a black box (black_box.h) instead of a file. It is written on request.
+// Events may also go into a black box (black_box.h), which is written on request.
 #pragma once
 
 #include <cstdint>
@@ -23,54 +22,52 @@ namespace vramscope::collector {
 
 class TraceOutput {
  public:
-  // Takes over `sink`. `max_bytes` 0 = no limit. An error if not even the header can be written.
+  // `max_bytes` 0 = no limit. An error if the header cannot be written.
   static Result<std::unique_ptr<TraceOutput>> Create(std::unique_ptr<trace::ByteSink> sink,
                                                      const trace::TraceClock& clock, uint64_t max_bytes);
 
   using NextSink = std::function<Result<std::unique_ptr<trace::ByteSink>>()>;
-  // Writes a series of files of about `part_bytes` each, closed at the end of a step. `next` is called when a
-  // file is complete, and returns the sink of the next one. Each file begins with the state that is
-  // still valid from the files before it, and with their last step (black_box.h). So it is a trace by itself,
-  // and any of the files may be removed.
+  // Writes a series of files of about `part_bytes` each, closed at the end of a step. `next` returns the sink
+  // of the next file. Each file begins with the state that is still valid and with the last step
+  // (black_box.h). So each file is a complete trace, and any file may be removed.
   static Result<std::unique_ptr<TraceOutput>> CreateParts(std::unique_ptr<trace::ByteSink> sink,
                                                           const trace::TraceClock& clock, uint64_t part_bytes,
                                                           NextSink next);
 
-  // Keeps the last `steps` optimizer steps in memory and writes nothing by itself.
+  // Keeps the last `steps` optimizer steps in memory. Writes nothing by itself.
   static Result<std::unique_ptr<TraceOutput>> CreateBlackBox(const trace::TraceClock& clock, uint32_t steps);
 
-  // From now on, also embeds source files that stacks name (source_embedder.h).
+  // From now on, also embeds source files (source_embedder.h).
   void EmbedSources() { sources_.emplace(); }
 
-  // Writes the black box as a complete trace; its contents stay. Only for a black box.
+  // Writes a complete trace and keeps the contents. Only for a black box.
   Status WriteBlackBox(std::unique_ptr<trace::ByteSink> sink);
   // True once after each out-of-memory error in the black box.
   bool TakeOutOfMemory();
-  // Number of steps that the black box no longer has.
+  // Number of steps that the black box has dropped.
   [[nodiscard]] uint64_t steps_before() const { return box_->steps_before(); }
-  // Number of optimizer steps that are complete. Only for a black box.
+  // Number of complete optimizer steps. Only for a black box.
   [[nodiscard]] uint64_t steps_done() const { return box_->steps_done(); }
 
-  // The writer's interning and process tables. Still safe to use after a stop. Do not keep the reference:
-  // with parts, each part has its own writer.
+  // For interning and process tables, also after a stop. Do not keep the reference: each part has its own
+  // writer.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }
 
-  // If `event.time_ns` is before the time of the previous event, it is raised to that time. If a thread was
-  // interrupted between reading the clock and publishing its record, the record comes late, and records that
-  // depend on it come even later (see drain.h).
+  // If `event.time_ns` is before the previous event, it is raised to that time: a thread may publish a record
+  // late.
   void Add(const trace::Event& event);
-  // Makes everything added so far readable in the file.
+  // Makes all added events readable in the file.
   void Flush();
   // Flushes and closes the trace. Call once.
   void Close();
 
-  // Stops recording with this sentence ("the disk is full"), unless it has already stopped.
+  // Stops recording, unless it has already stopped. `sentence`: the reason, such as "the disk is full".
   void Stop(std::string sentence);
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] const std::string& stop_sentence() const { return stop_sentence_; }
 
-  // events: number in the file (for a black box: in the last file written). events_lost: number of events
-  // after the stop, and of events that could not be written. Exact after Flush or Close.
+  // events: number in the file, or in the last file of a black box. events_lost: events after the stop, and
+  // events that could not be written. Exact after Flush or Close.
   [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
   [[nodiscard]] uint64_t events_lost() const {
     return events_after_stop_ + writer_->events_lost() + (parts_ ? parts_->events_lost : 0);

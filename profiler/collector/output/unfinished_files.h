@@ -6,10 +6,10 @@
 
 namespace vramscope::collector {
 
-// From now on, the file is removed if SIGINT, SIGTERM, SIGHUP or SIGPIPE ends this program. Signals that the
-// program ignores or handles are unchanged. At most 8 files at a time; further ones are not watched.
+// From now on, the file is removed if SIGINT, SIGTERM, SIGHUP or SIGPIPE ends this program. At most 8 files
+// at a time; others are not watched.
 void RemoveOnSignal(const std::string& path);
-// Like RemoveOnSignal, for a folder with all its contents, which this program must have created.
+// For a folder with all its contents, which this program must have created.
 void RemoveFolderOnSignal(const std::string& path);
 // Stops watching the file or folder.
 void KeepOnSignal(const std::string& path);

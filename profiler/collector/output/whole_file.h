@@ -8,9 +8,8 @@
 
 namespace vramscope::collector {
 
-// Returns as much of the file as can be read, at most `most` bytes; never throws for an unreadable file. Does
-// not use a stream, because a stream buffer throws if a read fails. Reads fail for a folder, and for a file
-// in /proc if its process dies between open and read.
+// Returns as much of the file as can be read, at most `most` bytes. Never throws for an unreadable file,
+// unlike a stream.
 std::string ReadWhole(const std::string& path, size_t most = SIZE_MAX);
 
 // False if it cannot be determined.

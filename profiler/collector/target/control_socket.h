@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Unix socket in the session folder, through which a recording accepts requests from its own user (mode
-// 0600 in a folder of mode 0700).
+// A Unix socket in the session folder for requests of the same user to a recording.
 //
 //   asks:     "dump\n"                     one line
 //   answers:  "ok run.vms\n"               or "no <one sentence>\n", then it hangs up
 //
-// The environment of the targets names the folder (VRAMSCOPE_SESSION), so a pid is enough to find it.
+// The targets' variable VRAMSCOPE_SESSION names the folder, so a pid is enough to find the socket.
 #pragma once
 
 #include <functional>
@@ -17,7 +16,6 @@ namespace vramscope::collector {
 
 class ControlSocket {
  public:
-  // Listens in `folder`. On an error the recording goes on without requests.
   static Result<ControlSocket> Listen(const std::string& folder);
   ControlSocket(ControlSocket&& other) noexcept : listener_(other.listener_) { other.listener_ = -1; }
   ControlSocket& operator=(ControlSocket&&) = delete;
@@ -26,8 +24,8 @@ class ControlSocket {
   // Readable when a client has connected.
   [[nodiscard]] int descriptor() const { return listener_; }
 
-  // Answers all waiting clients. `answer` returns the result of a request, or an error sentence. A client
-  // that sends nothing costs at most 0.1 s.
+  // Answers all waiting clients. `answer` returns the result of a request, or an error. A client that sends
+  // nothing costs at most 0.1 s.
   void Serve(const std::function<Result<std::string>(const std::string& order)>& answer) const;
 
  private:
@@ -35,8 +33,7 @@ class ControlSocket {
   int listener_;
 };
 
-// Sends `order` to the recording of process `pid` and returns its answer, or a sentence why there is none.
-// Waits up to a minute: a large trace takes seconds to write.
+// Sends `order` to the recording of process `pid` and returns its answer. Waits up to a minute.
 Result<std::string> AskRecordingOf(uint32_t pid, const std::string& order);
 
 }  // namespace vramscope::collector

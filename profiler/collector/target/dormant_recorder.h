@@ -10,8 +10,8 @@
 
 namespace vramscope::collector {
 
-// Sends `order` to the door (socket) of process `pid` and returns the number that it answers. An error
-// sentence if the process has no door, or another process answers.
+// Sends `order` to the socket of process `pid` and returns the number that it answers. An error if the
+// process has no socket, or another process answers.
 Result<int> AskDormantRecorder(pid_t pid, const std::string& order);
 
 }  // namespace vramscope::collector

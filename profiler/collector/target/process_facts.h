@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What /proc reports about a process and this machine. All of it is best effort: if a process is gone, the
-// text is empty.
+// Facts from /proc about a process and this machine. If a process is gone, the text is empty.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +12,14 @@
 namespace vramscope::collector {
 
 std::string ExecutableOf(uint32_t pid);
-// Arguments joined by spaces; those with blanks or quotes are in single quotes. At most 4 KiB.
+// Arguments joined by spaces; arguments with blanks or quotes are in single quotes. At most 4 KiB.
 std::string CommandLineOf(uint32_t pid);
 std::string ThreadName(uint32_t pid, uint32_t thread);
 
-// The pid of the process in our pid namespace: its own pid, unless it lives in another namespace. 0 = it
-// cannot be seen from here. A running process of this user is always seen.
+// The pid of the process in our pid namespace. 0 = the process is not visible from here. A running process of
+// this user is always visible.
 uint32_t PidHere(const trace::ProcessIdentity& process);
-// True only if it is certain: a process of another pid namespace may still be running.
+// True only if it is certain.
 bool HasEnded(const trace::ProcessIdentity& process);
 
 uint32_t ParentOf(uint32_t pid);
@@ -29,7 +28,7 @@ uint32_t ParentOf(uint32_t pid);
 std::string JoinCommandLine(const std::vector<std::string>& arguments);
 
 // "host.kernel", "host.cpu", "host.cpus", "host.memory_bytes", and "env.NAME" for a fixed list of variables
-// that change what PyTorch allocates. Reads no other variable: environments hold secrets.
+// that change what PyTorch allocates. Reads no other variables, because environments hold secrets.
 std::map<std::string, std::string> MachineFacts();
 
 }  // namespace vramscope::collector

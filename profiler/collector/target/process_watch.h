@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports when a process has ended, even if it is not our child or if another process has got its pid.
+// Reports when a process has ended, even if it is not our child or its pid was reused.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,10 @@ class ProcessWatch {
   ProcessWatch(ProcessWatch&& other) noexcept;
   ProcessWatch& operator=(ProcessWatch&& other) noexcept;
 
-  // A zombie counts as ended. If the kernel provides no pidfd, a process counts as running as long as its pid
-  // is in use.
+  // A zombie counts as ended. Without pidfd, a process counts as running as long as its pid is in use.
   [[nodiscard]] bool HasEnded() const;
-  // The exit status, as waitpid reports it, although the process is not our child. Only after HasEnded.
-  // Nothing if the kernel (before Linux 6.15) does not keep the status and the parent has already waited for
-  // the process. `start_ticks`: of the process, so that a later process with the same pid is not mistaken for
-  // it.
+  // The exit status, as waitpid reports it. Only after HasEnded. Before Linux 6.15: nothing if the parent has
+  // already waited for the process. `start_ticks`: identifies the process if its pid was reused.
   [[nodiscard]] std::optional<int32_t> ExitStatus(uint64_t start_ticks) const;
   // Readable when the process has ended; -1 if there is nothing to poll.
   [[nodiscard]] int descriptor() const { return pidfd_; }

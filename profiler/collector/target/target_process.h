@@ -17,7 +17,6 @@
 
 namespace vramscope::collector {
 
-// One ring, and the thread of the trace that its records belong to.
 struct RingSource {
   RingSource(const RingFile& file, uint32_t index)
       : cursor(file.ring(index), file.ring_data(index), file.facts().ring_bytes) {}
@@ -25,7 +24,7 @@ struct RingSource {
   RingCursor cursor;
   bool thread_known = false;
   uint32_t thread = 0;      // of the trace
-  uint32_t generation = 0;  // of the ring, at the time `thread` was added
+  uint32_t generation = 0;  // of the ring, when `thread` was added
   uint64_t last_ns = 0;     // records of one ring keep their order even if their ticks do not
   uint64_t broken_bytes_reported = 0;
 };
@@ -34,21 +33,20 @@ class TargetProcess {
  public:
   TargetProcess(std::unique_ptr<RingFile> file, std::string path, std::shared_ptr<IdMap> ids);
 
-  // The process has ended (or continued as another image by exec), and nothing more will be written. The next
-  // pass reads its rings to the end, whatever their ticks.
+  // The process has ended, or continued by exec. The next pass reads its rings to the end.
   void SetEnded(uint64_t time_ns, int32_t exit_status);
   [[nodiscard]] bool ended() const { return ended_; }
 
-  // Finds rings that the target has taken since the last pass, and reads how far all of them have published.
+  // Finds new rings, and reads how far all rings have published.
   void Refresh();
 
-  // The file is read to the end: unmaps and removes it.
+  // Call when the file is read to the end. Unmaps and removes the file.
   void Retire();
   [[nodiscard]] bool retired() const { return file_ == nullptr; }
 
   [[nodiscard]] const RingFile& file() const { return *file_; }
   [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
-  // Records dropped since the last call because the target could not get a ring for their thread.
+  // Records dropped since the last call by threads without a ring.
   uint64_t TakeLossWithoutRing();
 
   std::vector<std::unique_ptr<RingSource>> rings;
@@ -56,9 +54,9 @@ class TargetProcess {
   ProcessMemory memory;
   trace::ProcessInfo info;
   uint32_t trace_process = 0;
-  std::optional<uint32_t> ringless_thread;  // of the trace: stands for all threads that could not get a ring
+  std::optional<uint32_t> ringless_thread;       // for all threads without a ring
   std::map<uint64_t, uint64_t> optimizer_steps;  // by the optimizer's identity, since recording began
-  // True if an exec mark came last: the image ended by exec. If the exec failed, other events follow.
+  // The image ended by exec, unless other events follow.
   bool last_event_was_exec = false;
 
  private:

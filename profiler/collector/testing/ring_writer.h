@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing end of the rings, for tests: does what trace_format/ring.h requires of a target process, and
-// nothing else.
-//
-// Why not the injector's: tests hold the collector to the written protocol, so that both ends cannot share a
-// misunderstanding.
+// The writing end of the rings, for tests: does what trace_format/ring.h requires of a target process.
+// Independent of the injector, so that both ends cannot share a misunderstanding.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +24,12 @@ struct RingSetup {
   uint32_t first_own_string = 1;
 };
 
-// A whole ring file in this process's memory, or in a mapped file of the session folder.
+// A ring file in this process's memory, or in a mapped file.
 class RingMemory {
  public:
   // Zeroed memory with a finished header.
   explicit RingMemory(const RingSetup& setup);
-  // <folder>/<pid>.<image>.ring, shared; exits the program if it cannot be created.
+  // <folder>/<pid>.<image>.ring. Exits the program if it cannot be created.
   RingMemory(const RingSetup& setup, const std::string& folder, uint32_t image);
   ~RingMemory();
   RingMemory(const RingMemory&) = delete;
@@ -57,10 +54,10 @@ class RingMemory {
 // One thread's end of one ring.
 class RingWriter {
  public:
-  // Takes the next unused ring, or one that the collector has freed.
+  // Takes the next unused or freed ring.
   explicit RingWriter(RingMemory& memory, uint32_t os_thread = 1);
 
-  // Waits while the ring is full. Once the collector has detached from the file, only counts a loss.
+  // Waits while the ring is full. After the collector has detached, only counts a loss.
   void Record(uint8_t type, uint16_t small, uint32_t id, uint64_t ticks, std::span<const uint64_t> words);
   void Alloc(uint64_t ticks, uint64_t address, uint64_t size, uint64_t device = 0, uint64_t total = 0);
   void Free(uint64_t ticks, uint64_t address, uint64_t device = 0, uint64_t total = 0);

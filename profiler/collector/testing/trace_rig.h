@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A drain over rings in this process's memory, and the resulting trace; for tests.
+// For tests: a drain over rings in this process's memory, and the resulting trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class MemorySink final : public trace::ByteSink {
   size_t capacity_;
 };
 
-// Record times are CLOCK_MONOTONIC. Time 0 of the trace is 0 of that clock, so times come out unchanged.
+// Record times are CLOCK_MONOTONIC, which is also the trace's time.
 class TraceRig {
  public:
   explicit TraceRig(size_t capacity = SIZE_MAX, uint64_t max_bytes = 0) {

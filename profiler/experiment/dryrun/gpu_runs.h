@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds out on which GPU models a program fits, with as few runs as possible, for `vramscope dryrun --gpu
-// all`. If the program's memory use depends on the kind of GPU, the program runs on the largest GPU of each
-// kind; otherwise only on the largest of all. Models that are too close to their limit get their own run.
+// Finds the GPU models on which a program fits, with few runs, for `vramscope dryrun --gpu all`. The program
+// runs on the largest GPU, or on the largest of each kind if memory depends on the kind. Models close to
+// their limit get their own run.
 #pragma once
 
 #include <deque>
@@ -15,12 +15,12 @@ namespace vramscope::experiment {
 
 class GpuRuns {
  public:
-  // Runs the plan's command on this device; nullopt: it was not judged.
+  // Runs the plan's command on this device. nullopt: the run was not judged.
   using Run = std::function<std::optional<DryrunResult>(const collector::SimulatedDevice&)>;
 
   GpuRuns(const DryrunPlan& plan, Run run) : plan_(plan), run_(std::move(run)) {}
 
-  // One row for each model of the plan's table. False: a run was not judged.
+  // One row for each model. False: a run was not judged.
   bool Fill();
   [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
   [[nodiscard]] const DryrunResult& first() const { return runs_.front(); }
@@ -31,7 +31,7 @@ class GpuRuns {
 
   const DryrunPlan& plan_;
   Run run_;
-  std::deque<DryrunResult> runs_;  // completed runs, the largest GPU first
+  std::deque<DryrunResult> runs_;  // the largest GPU first
   std::vector<GpuRow> rows_;       // smallest first
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dry runs whose result must hold for any data. No kernel computes on the simulated GPU, so a program that
-// reads computed values gets assumed ones, and runs again with others if its memory may depend on them.
+// Dry runs whose result must hold for any data. No kernel computes on the simulated GPU, so computed values
+// are assumed. If memory may depend on these values, the program runs again with others.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,12 @@
 
 namespace vramscope::experiment {
 
-// One run of the plan's command. If it fails with assumed zeros, it runs again with computed integers. If its
-// memory depends on data, it runs again for `upper`. plan.say announces further runs.
+// One run of the plan's command. If the run fails with assumed zeros, it is repeated with computed integers.
+// If its memory depends on data, it is repeated for `upper`. plan.say announces further runs.
 [[nodiscard]] Result<DryrunResult> RunWithBounds(const DryrunPlan& plan, DryrunRunner& runner,
                                                  CommandOutput output);
 
-// Runs of the same program whose results are compared. Once a run has shown which assumptions it needs, all
-// later runs use them.
+// Runs of the same program whose results are compared. Once a run needs assumptions, all later runs use them.
 class Series {
  public:
   Series(const DryrunPlan& plan, DryrunRunner& runner);

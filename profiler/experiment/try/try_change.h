@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change to a training program, as requested from `vramscope try`. This file parses its parts, writes the
-// plan for injector/python/vramscope_try, and lists the lines that make the same change in code.
+// A change to a training program, as requested from `vramscope try`.
 #pragma once
 
 #include <cstdint>
@@ -39,28 +38,27 @@ struct Change {
   std::string empty_cache;                // "before-backward", "before-optimizer", "after-step"
   std::optional<std::string> alloc_conf;  // replaces the setting in the environment
   uint64_t accumulate = 0;                // micro-batches
-  // Changes that only code can make, as lever and value: they are printed and predicted.
+  // Changes that only code can make, as lever and value.
   std::vector<std::pair<std::string, std::string>> beyond;
 
-  // The given options, in the order of the help: "amp", "checkpoint", ... Never empty.
+  // In the order of the help: "amp", "checkpoint", ... Never empty.
   [[nodiscard]] std::vector<std::string> Levers() const;
-  // Why the requested form of this lever is not applied from outside; nullptr if it is.
+  // Why this lever cannot be applied from outside; nullptr if it can.
   [[nodiscard]] const char* WhyBeyond(std::string_view lever) const;
-  // In the form of a command line: "--amp bf16 --batch 0.5x".
+  // "--amp bf16 --batch 0.5x".
   [[nodiscard]] std::string Text() const;
 };
 
-// Adds one option of try or whatif to `change`; the error explains what is wrong with it.
+// Adds one option of try or whatif to `change`.
 Status Ask(std::string_view option, const std::string& value, Change& change);
 
-// An error if the value of one change of whatif is invalid for any program. Checked for all changes before
-// anything is loaded or run.
+// An error if the value is invalid for any program.
 Status CheckValue(const whatif::Asked& asked);
 
-// The plan for vramscope_try, as one JSON object. `notes_folder`: where vramscope_try reports what it did.
+// The plan for vramscope_try, as one JSON object. `notes_folder`: for the reports of vramscope_try.
 std::string PlanFor(const Change& change, const std::string& notes_folder);
 
-// Python lines for the change. `command` is searched for an option that sets the batch size.
+// Python lines for the change. Looks in `command` for an option that sets the batch size.
 std::vector<std::string> LinesToWrite(const Change& change, std::string_view lever,
                                       std::span<const std::string> command);
 

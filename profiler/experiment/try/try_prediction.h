@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The prediction of `vramscope whatif` for a change, from the run without it, to print next to the measured
-// figures.
+// The prediction of `vramscope whatif` for a change, to print next to the measured figures.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +11,17 @@
 namespace vramscope::experiment {
 
 struct Predicted {
-  std::string why_not;  // a sentence; empty = it was predicted, or not requested
+  std::string why_not;  // a sentence; empty = predicted, or not requested
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
-  uint64_t allocated_at_most_bytes = 0;  // upper bound that holds in 99 of 100 runs
+  uint64_t allocated_at_most_bytes = 0;  // holds in 99 of 100 runs
   uint64_t reserved_at_most_bytes = 0;
   std::map<std::string, std::string> code;  // by lever: lines to write
 
   [[nodiscard]] bool known() const { return allocated_bytes != 0; }
 };
 
-// `trace` is of the unchanged command and must contain the operators of a step.
+// `trace`: of the unchanged command, with the operators of a step.
 Predicted PredictChange(const Change& change, const std::string& trace);
 
 }  // namespace vramscope::experiment
