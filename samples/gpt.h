@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small GPT in LibTorch: the model, its made-up language, and the training loop of gpt.cpp.
 //
-// Why a header: to observe the run from inside (an oracle, a test), include it and pass your own observer
-// to Train. Model and language are the same as in gpt.py. The numbers differ because the random numbers do.
+// To observe the run, include this header and pass an observer to Train. Model and language are those of
+// gpt.py; the random numbers differ.
 //
 //   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad
 //
-// Each of these is a point at which the observer is called.
+// The observer is called at each of these points.
 #pragma once
 
 #include <ATen/autocast_mode.h>
@@ -47,7 +47,7 @@ inline constexpr const char* kUsage =
     "                  [--accumulate N] [--amp none|bf16] [--checkpoint]\n"
     "                  [--optimizer sgd|momentum|adam|adamw] [--lr RATE]\n";
 
-// Reads `arguments` into `options`. False if one is unknown, lacks its value, or has an invalid value.
+// Reads `arguments` into `options`. False for an unknown argument, or a missing or invalid value.
 inline bool Parse(const std::vector<std::string>& arguments, Options& options) {
   const std::map<std::string, int64_t*> numbers = {
       {"--batch", &options.batch}, {"--layers", &options.layers}, {"--dim", &options.dim},
@@ -78,8 +78,8 @@ inline bool Parse(const std::vector<std::string>& arguments, Options& options) {
   return true;
 }
 
-// The C++ form of Python's `with torch.autocast(device, dtype=torch.bfloat16)`. On the CPU this dtype is the
-// device's default; on CUDA it has to be set.
+// Python's `with torch.autocast(device, dtype=torch.bfloat16)`. CUDA needs the dtype to be set; on the CPU it
+// is the default.
 class Autocast {
  public:
   Autocast(bool wanted, torch::DeviceType device) : wanted_(wanted), device_(device) {
@@ -154,13 +154,13 @@ struct BlockImpl : torch::nn::Module {
 };
 TORCH_MODULE(Block);
 
-// The outputs that checkpoints have recomputed and run backward through, for an outside observer.
+// Outputs that checkpoints recomputed, for an observer.
 inline std::vector<torch::Tensor>& Recomputed() {
   static thread_local std::vector<torch::Tensor> results;
   return results;
 }
 
-// Runs a block and keeps only its input; backward recomputes the rest. LibTorch has no checkpoint of its own.
+// Runs a block and keeps only its input; backward recomputes the rest.
 struct Checkpoint : torch::autograd::Function<Checkpoint> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
                                BlockImpl* block, const Options* options) {

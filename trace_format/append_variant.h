@@ -4,11 +4,11 @@
 //   ... │ index │ trailer │ variant │ index │ trailer
 //   └──── as it was ──────┘└────── one write ───────┘
 //
-// The new index lists the old blocks and the variant. Nothing refers to the old index and trailer any more.
+// The new index lists the old blocks and the variant. The old index and trailer are unused.
 //
-// Why at the end and not in a new file: a trace may be gigabytes long, and other programs may have it mapped.
-// If the process is killed half way, the file ends in a truncated block. Readers find everything that was
-// there before, and the next variant overwrites the truncated block.
+// A trace may be gigabytes long, and other programs may have it mapped. If the process is killed, the file
+// ends in a truncated block. Readers still find all old blocks, and the next variant overwrites the truncated
+// one.
 #pragma once
 
 #include <string>
@@ -19,9 +19,8 @@
 
 namespace vramscope::trace {
 
-// `trace` is a whole trace of at most kMaxVariantBytes. Fails and leaves the file as it was if the file
-// cannot be written, has no trailer (a recorder was killed or still writes) or is damaged. Programs that
-// append to the same file at the same time wait for each other.
+// `trace`: a whole trace of at most kMaxVariantBytes. Fails without a change if the file is not writable, has
+// no trailer or is damaged. Concurrent callers wait for each other.
 Status AppendVariant(const std::string& path, std::string_view key, ByteView trace);
 
 }  // namespace vramscope::trace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single blocks of a mapped file, and the index block that a closed trace ends with.
 //
-// The index block's payload is a column set of type 0. It has one row per block before it, in file order:
+// The index block's payload is a column set of type 0. The set has one row per earlier block, in file order:
 //   0 offset of the header  1 type  2 version  3 stored bytes  4 count
 //   5 first time  6 last time  7 first event  8 first alloc
-// (offsets, times, events and allocs as zigzag deltas). A row repeats the block's header, so that a reader
-// need not read every header.
+// (offsets, times, events and allocs as zigzag deltas). A row repeats the block's header: a reader need not
+// read the headers.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,18 @@ struct BlockEntry {
 };
 
 Bytes EncodeIndex(std::span<const BlockEntry> blocks);
-// Returns nothing unless the payload names `count` blocks that follow each other between the file header and
-// `index_offset`.
+// Nothing unless the payload names `count` consecutive blocks between the file header and `index_offset`.
 std::optional<std::vector<BlockEntry>> DecodeIndex(ByteView payload, uint32_t count, uint64_t index_offset);
 
 // The bytes of the file from `offset` on; empty beyond its end.
 ByteView FileFrom(ByteView file, uint64_t offset);
 
-// True if the block at this offset has a valid header and a payload with the right checksum. This function
-// and LoadPayload use only the offset of `entry`; they read the header from the file again.
+// True if the block at this offset has a valid header and a payload with the right checksum. Like
+// LoadPayload, uses only the offset of `entry`.
 bool IsWhole(ByteView file, const BlockEntry& entry);
 
-// The payload of a block, decompressed into `*buffer` if needed (otherwise a view of the file). Nothing if
-// the block is not whole or does not decompress to the size in its header.
+// The payload of a block: decompressed into `*buffer`, or a view of the file. Nothing if the block is not
+// whole or has the wrong decompressed size.
 std::optional<ByteView> LoadPayload(ByteView file, const BlockEntry& entry, Decompressor* decompressor,
                                     Bytes* buffer);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a file and the gaps between them: from its index or, if no index can be read, by walking the
-// file.
+// The blocks of a file and the gaps between them, from its index or by walking the file.
 //
 //   header │ block │ block │ ░░ damaged ░░░░░░░░░░░░░░ │ block │ last block, cut off
 //          └──────►└──────►└ search for a valid header ►└──────►└ gap
@@ -20,7 +19,7 @@ namespace vramscope::trace {
 struct Gap {
   uint64_t begin = 0;
   uint64_t end = 0;
-  // The header at its beginning, if that is readable: the block's payload is then damaged or truncated.
+  // The header at its beginning, if readable: only the payload is then damaged or truncated.
   std::optional<BlockHeader> header;
 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian bytes: fixed-width fields, varints, and a cursor over untrusted input that cannot run past
-// its end.
+// Little-endian bytes: fixed-width fields, varints, and a cursor over untrusted input.
 //
-// Varint: seven bits per byte, least significant first, the high bit set on every byte except the last; at
-// most ten bytes. 300 = 0xAC 0x02.
-// Zigzag: small numbers of either sign become small unsigned numbers: 0, -1, 1, -2 -> 0, 1, 2, 3.
+// Varint: seven bits per byte, least significant first, high bit set except on the last byte, at most ten
+// bytes. 300 = 0xAC 0x02. Zigzag maps 0, -1, 1, -2 to 0, 1, 2, 3.
 #pragma once
 
 #include <bit>
@@ -34,7 +32,7 @@ void StoreLe(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// `difference` is computed modulo 2^64, so it is defined for any two values.
+// `difference` is modulo 2^64, so any two values work.
 constexpr uint64_t Zigzag(uint64_t difference) {
   return (difference << 1) ^ (uint64_t{0} - (difference >> 63));
 }
@@ -58,9 +56,8 @@ inline void PutText(std::string_view text, Bytes* out) {
   PutBytes(AsBytes(text), out);
 }
 
-// Reads untrusted bytes from front to back. The first read past the end (or a malformed varint) makes ok()
-// false for good; reads then give zeros and empty views, so a parser may read a whole record and ask ok()
-// once.
+// Reads untrusted bytes from front to back. After a read past the end or a malformed varint, ok() is false
+// and reads give zeros. A parser may read a whole record and ask ok() once.
 class ByteCursor {
  public:
   explicit ByteCursor(ByteView bytes) : rest_(bytes) {}

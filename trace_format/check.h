@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // VRAMSCOPE_CHECK: an assertion that stays active in release builds.
 //
-// Why it stays in release builds: a wrong figure that looks right costs a user more than a command that
-// aborts. Use it where the check is cheap next to the work that it guards, never for untrusted input (return
-// a Result), and never inside the recorded process.
+// A wrong figure that looks right costs a user more than an abort. Use it where the check is cheap. Never use
+// it for untrusted input (return a Result) or inside the recorded process.
 //
 //   VRAMSCOPE_CHECK(block.bytes > 0);
 //   vramscope: internal error: layout.cc:156: block.bytes > 0. This is a bug in vramscope.

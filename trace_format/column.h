@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column: the same field of many events, stored so that zstd compresses it well and a reader needs no
-// branch per value.
+// A column: one field of many events, stored so that zstd compresses it well.
 //
-// Why byte planes and not varints: the low bytes of a column are noise and the high bytes are nearly
-// constant. Mixed in one varint stream they share one Huffman table; as planes, each gets its own. And values
-// of a known width are decoded without searching for the end of each.
+// The low bytes of a column are noise, and the high bytes are nearly constant. Each byte plane gets its own
+// Huffman table. Decoding needs no branch per value.
 //
 //   storage        bytes
 //   0  constant    varint value
@@ -30,11 +28,10 @@ enum class Storage : uint8_t {
   kDictionary = 9,
 };
 
-// Appends `values` to `*out` in the best storage for them, and returns that storage. `values` must not be
-// empty.
+// Appends `values` to `*out` in the best storage, which it returns. `values` must not be empty.
 Storage EncodeColumn(std::span<const uint64_t> values, Bytes* out);
-// Like EncodeColumn, but always as byte planes of the smallest width, at least 1. This takes at least one
-// byte per value, so the number of values is bounded by the bytes they take.
+// Like EncodeColumn, but always byte planes of the smallest width, at least 1. The number of values is then
+// bounded by their bytes.
 Storage EncodePlanes(std::span<const uint64_t> values, Bytes* out);
 
 // A view of one stored column, with a read position.
@@ -42,8 +39,7 @@ class ColumnReader {
  public:
   // A column of zeros.
   ColumnReader() = default;
-  // Returns nothing if `bytes` is not a well-formed column of `count` values. After this, reading cannot
-  // fail.
+  // Nothing if `bytes` is not a well-formed column of `count` values. Afterwards reading cannot fail.
   static std::optional<ColumnReader> Open(Storage storage, uint64_t count, ByteView bytes);
 
   uint64_t count() const { return count_; }
@@ -61,7 +57,7 @@ class ColumnReader {
   uint64_t position_ = 0;
   uint64_t constant_ = 0;
   const std::byte* bytes_ = nullptr;  // the planes, or the dictionary indexes
-  std::vector<uint64_t> dictionary_;  // 256 values, zeros beyond its k, so that no index is out of range
+  std::vector<uint64_t> dictionary_;  // 256 values, zeros beyond its k
 };
 
 }  // namespace vramscope::trace

@@ -5,8 +5,8 @@
 //
 //   entry = type (1) │ field (1) │ transform (1) │ storage (1) │ varint value count │ varint byte length
 //
-// Why a directory: a reader takes the columns whose (type, field) it knows and skips the others. A missing
-// column reads as zeros. So new event types and new fields need no new version.
+// A reader takes the columns whose (type, field) it knows and skips the others. A missing column reads as
+// zeros. So new event types and fields need no new version.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace vramscope::trace {
 struct ColumnEntry {
   uint8_t type = 0;  // EventType; 0 = a column of the block as a whole
   uint8_t field = 0;
-  uint8_t transform = 0;  // how the values were made from the facts (event_columns.h)
+  uint8_t transform = 0;  // how values were made from facts (event_columns.h)
   Storage storage{};
   uint64_t count = 0;
   ByteView bytes;
@@ -30,10 +30,10 @@ struct ColumnEntry {
 
 class ColumnSetWriter {
  public:
-  // Adds nothing if `values` is empty. The caller decides whether to leave out a column of zeros: with some
-  // transforms, zeros carry information.
+  // Adds nothing if `values` is empty. The caller may leave out a column of zeros, unless its transform gives
+  // zeros a meaning.
   void Add(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
-  // Like Add, with at least one byte per value: for a column that defines how many rows there are.
+  // Like Add, with at least one byte per value: for the column that defines the number of rows.
   void AddCounted(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
 
   // The payload of all columns added since the last Finish.
@@ -47,8 +47,8 @@ class ColumnSetWriter {
   Bytes data_;
 };
 
-// The directory of a payload, which must outlive the result. Nothing if the directory does not match the
-// payload exactly.
+// The directory of a payload. The payload must outlive it. Nothing if the directory does not match the
+// payload.
 std::optional<std::vector<ColumnEntry>> ParseColumnSet(ByteView payload);
 
 }  // namespace vramscope::trace

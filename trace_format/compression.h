@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zstd with reused contexts: making a context costs more than compressing a small block.
+// zstd with reused contexts.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class Compressor {
 class Decompressor {
  public:
   // Decompresses exactly `raw_bytes` bytes into `*out` (replaced). False if `stored` is not a zstd frame of
-  // that size. Never allocates more than `raw_bytes` plus zstd's fixed context, whatever `stored` contains.
+  // that size. Allocates at most `raw_bytes` plus zstd's fixed context.
   [[nodiscard]] bool Decompress(ByteView stored, size_t raw_bytes, Bytes* out);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a damaged, truncated or unfinished trace has lost, in numbers and in one sentence.
+// The losses of a damaged, truncated or unfinished trace, in numbers and one sentence.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Damage {
   uint64_t bytes_unreadable = 0;
   uint64_t blocks_unreadable = 0;  // damaged blocks and other unreadable stretches
   uint64_t events_readable = 0;
-  uint64_t events_lost = 0;  // known to be missing; a truncated file may have had more
+  uint64_t events_lost = 0;  // known to be missing; more if the file is truncated
   std::string sentence;      // empty when nothing is missing
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition blocks: what the ids and numbers in events stand for. The writer puts each definition before the
-// first event block that uses it.
+// Definition blocks: the meaning of ids and numbers in events. Each definition comes before the first event
+// block that uses it.
 //
 //   strings    varint first id, then texts; their ids count up from the first
 //   stacks     varint first id, then nodes: varint (id - parent), or 0 when outermost
@@ -15,8 +15,8 @@
 //   variants   varint length │ text key │ text trace, masked; a later one with the same key replaces the
 //              earlier
 //
-// text = varint length, bytes. `length` counts the bytes of the record after it: a newer writer may append to
-// a record, and readers skip what they do not know. The block header's count is the number of records.
+// text = varint length, bytes. `length` counts the bytes of the record after it. Readers skip what a newer
+// writer appended. The block header's count is the number of records.
 #pragma once
 
 #include <cstdint>
@@ -53,20 +53,19 @@ struct ThreadInfo {
 // Whole source files, by the paths in the frames.
 using SourceFiles = std::map<std::string_view, std::string_view>;
 
-// The program of one training step, noted by a process for re-runs (docs/trace-format.md, "Programs and
-// variants").
+// The program of one training step, for re-runs (docs/trace-format.md, "Programs and variants").
 struct ProgramText {
   uint64_t step = 0;  // the noted step, from 1; 0 = unknown
-  // the seal of the user account that recorded it (profiler/collector/output/seal.h); may be empty
+  // the seal of the recording user account (profiler/collector/output/seal.h); may be empty
   std::string_view seal;
   std::string_view text;  // JSON
 };
 // By number of the process.
 using Programs = std::map<uint32_t, ProgramText>;
-// Whole small traces of such re-runs, masked. The key is the change that was tried.
+// Whole small traces of re-runs, masked, by the change that was tried.
 using Variants = std::map<std::string_view, ByteView>;
-// Masks a trace, or removes the mask. Why masked: a search for block headers in a damaged file must not find
-// blocks of an embedded trace.
+// Masks a trace, or removes the mask. A search for block headers in a damaged file must not find those of an
+// embedded trace.
 Bytes MaskedTrace(ByteView trace);
 
 // Neither writers nor readers accept more than this.
@@ -89,16 +88,15 @@ void PutVariant(std::string_view key, ByteView trace, Bytes* out);
 // The definitions that a reader has read so far.
 class Definitions {
  public:
-  // The definitions of a file may take 32 MiB plus twice the file's size in memory. Real definitions compress
-  // ten- or twentyfold and are a small part of a large file. Only a hostile file has more; definitions beyond
-  // the limit read as unknown.
+  // A file's definitions may take 32 MiB plus twice the file's size in memory. Definitions beyond the limit
+  // read as unknown.
   explicit Definitions(uint64_t file_bytes) : memory_left_(kFirstMemory + kMemoryPerFileByte * file_bytes) {}
 
-  // Call before allocating `bytes` for definitions. False if that would exceed the limit.
+  // Call before allocating `bytes` for definitions. False beyond the limit.
   [[nodiscard]] bool Charge(uint64_t bytes);
 
-  // Reads a definition block. False if its payload is malformed (definitions before the fault are kept).
-  // Strings, source files, programs and variants are views into `payload`, which must outlive their last use.
+  // Reads a definition block. False if its payload is malformed. Definitions before the fault are kept.
+  // Strings, source files, programs and variants are views into `payload`, which must outlive their use.
   [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
 
   std::string_view String(StringId id) const { return strings_.At(id); }
@@ -124,7 +122,7 @@ class Definitions {
   static constexpr uint64_t kFirstMemory = uint64_t{32} << 20;
   static constexpr uint64_t kMemoryPerFileByte = 2;
 
-  // The element `number` of `records`, which grows to hold it; nullptr if that would take too much memory.
+  // Element `number` of `records`, which grows to hold it; nullptr if over the limit.
   template <typename T>
   T* RecordAt(uint64_t number, std::vector<T>& records);
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated GPU memory that each process of a run has taken: a table in a file that all of them map.
+// The simulated GPU memory that each process of a run has taken. It is a table in a file that all of them
+// map.
 //
-// Why: on a real machine all processes share the GPU's memory. The table shows a process what the others have
-// taken. It survives killed processes, and it gives the collector the peak over all processes.
+// Each process sees what the others have taken. The collector reads the peak over all processes.
 //
 //   lock │ process 0: who, bytes on each device │ process 1 │ ...        written by that process alone
 //        │ device 0: peak, who had what of it   │ device 1  │ ...        written under the lock
 //
-// A file of zeros is a valid table in which nothing is taken, so the first process need not prepare it.
-// Nobody has to clean up: the next process that looks frees what an ended process had taken.
+// A file of zeros is a valid, empty table. The next process that looks frees what an ended process had taken.
 #pragma once
 
 #include <atomic>
@@ -16,7 +15,7 @@
 
 namespace vramscope::trace {
 
-// The environment variable that holds the file's name in every process of the run.
+// The environment variable with the file's name.
 inline constexpr char kDeviceUseVariable[] = "VRAMSCOPE_SIMULATED_SHARED";
 inline constexpr int kMostSharedDevices = 16;
 inline constexpr uint32_t kMostSharingProcesses = 1024;
@@ -24,7 +23,7 @@ inline constexpr uint32_t kMostSharingProcesses = 1024;
 // Identifies a process, even after its pid was reused. 0 = nobody.
 struct SharingProcess {
   uint32_t pid;
-  uint32_t started;  // the low bits of field 22 of /proc/PID/stat: clock ticks since boot
+  uint32_t started;  // low bits of field 22 of /proc/PID/stat: clock ticks since boot
 
   bool operator==(const SharingProcess&) const = default;
 };
@@ -41,13 +40,13 @@ struct PeakShare {
 };
 
 struct DeviceUse {
-  uint64_t peak_bytes;  // most bytes taken at one time, by all processes together
+  uint64_t peak_bytes;  // most bytes at one time, by all processes
   uint32_t share_count;
   PeakShare shares[kMostSharingProcesses];  // each process's part of the peak
 };
 
 struct DeviceUseTable {
-  std::atomic<uint64_t> lock;  // pid and start of the process that holds it, as one number; 0 = free
+  std::atomic<uint64_t> lock;  // pid and start of its holder as one number; 0 = free
   uint32_t process_count;      // entries of `processes` that were ever used
   ProcessUse processes[kMostSharingProcesses];
   DeviceUse devices[kMostSharedDevices];

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a trace: every kind of fact that vramscope records, and the fields of each kind.
+// The events of a trace: every kind of recorded fact, and its fields.
 //
-// Why one table: the recorder's raw records, the encoder, the decoder, docs/trace-format.md and the Python
-// reader in tests/ all follow kEventSchema. A new fact is a new row, or a new field at the end of a row. Old
-// readers skip what they do not know: on disk every field is a column of its own that names its event type
-// and field number.
+// The recorder, encoder, decoder, docs/trace-format.md and the Python reader in tests/ all follow
+// kEventSchema. A new fact is a new row, or a new field at the end of a row. Old readers skip unknown types
+// and fields. On disk, every field is a column with its event type and field number.
 //
 //   Event    time_ns │ thread │ type │ field[0] field[1] ... field[7]
 //                                      field[i] means kEventSchema[type].fields[i]
 //
 //   kFree    1500    │ 0      │ 2    │ 0x7f00 512 256 0 ...  field 0 = address, 1 = size, 2 = device (cuda:0)
 //
-// Facts, not conclusions: profiler/ derives categories, steps and phases.
-// The target process uses this header too: plain data, no includes beyond <cstdint> and <cstddef>.
+// Events are facts: profiler/ derives categories, steps and phases. The target process includes this header:
+// plain data, only <cstdint> and <cstddef>.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@
 
 namespace vramscope::trace {
 
-// Each value and each row stands on one line with its meaning.
+// One line per value and row.
 // clang-format off
 
 enum class EventType : uint8_t {
@@ -31,14 +30,13 @@ enum class EventType : uint8_t {
   kOutOfMemory = 3,    // the framework allocator gave up
   kLabel = 4,          // the storage at an address plays a role: parameter, gradient, ...
   kSaved = 5,          // autograd keeps this storage for backward
-  kSavedReleased = 6,  // autograd releases a storage that it kept (once per kSaved, if hooks can see it)
+  kSavedReleased = 6,  // autograd releases a storage that it kept (once per kSaved, if hooks see it)
   kRangeBegin = 7,     // a named interval on this thread: backward, optimizer step, module forward, ...
   kRangeEnd = 8,
   kMark = 9,      // a moment: see MarkKind
   kOpBegin = 10,  // deep: an operator call (nesting gives the parent composite op)
   kOpEnd = 11,
-  // deep: an operand (before the op's inner events) or a result (just before its kOpEnd) of the innermost
-  // open op
+  // deep: an operand (before the op's inner events) or a result (before its kOpEnd) of the innermost open op
   kOpTensor = 12,
   kOpScalar = 13,     // deep: a scalar argument that carries shapes, dims or dtypes
   kNodeCreated = 14,  // deep: an autograd node was constructed inside the innermost open op
@@ -73,31 +71,28 @@ enum class MarkKind : uint16_t {
   // from here on this process records deep facts; value: the step that begins (1 = first)
   kDeepBegin = 2,
   kDeepEnd = 3,
-  // gradients were dropped or zeroed; value 1 = set to None. In Python only a sample of the calls has this
-  // mark; every call has its RangeKind::kZeroGrad
+  // gradients were dropped or zeroed; value 1 = set to None. Python marks only a sample of the calls. Every
+  // call has its RangeKind::kZeroGrad
   kZeroGrad = 4,
   kBatchReady = 5,  // a data loader returned a batch
   kFork = 6,        // value: pid of the child
-  // this process image ends by exec; the same pid continues as a new process of the trace
+  // the process ends by exec; the same pid continues as a new process of the trace
   kExec = 7,
   kExit = 8,  // value: exit status as waitpid gives it
   kUser = 9,  // `name` is the text
-  // the last reference to the kCheckpoint ranges with id = value is gone: the memory that hooks kept for
-  // them is released
+  // the last reference to the kCheckpoint ranges with id = value is gone, and the memory of their hooks
   kCheckpointFreed = 10,
-  // 11 to 18: written by earlier versions (types and variables in the source of a Python program); readers
-  // skip them.
+  // 11 to 18: from earlier versions; readers skip them.
 
   // PyTorch's allocator adds `name` to its events from here on; 0 = nothing
   // (torch.cuda.memory._set_memory_metadata)
   kUserMetadata = 19,
 };
 
-// A kOpScalar position that earlier versions wrote: the Python function that called the op, not an argument.
-// Readers skip it.
+// A kOpScalar position of earlier versions: the Python function that called the op. Readers skip it.
 inline constexpr uint64_t kOpCaller = 0xFF;
 
-// kLabel: the role of a storage. Only observed roles; `source` names the hook that observed it.
+// kLabel: the role of a storage, as observed by the hook `source`.
 enum class Role : uint16_t {
   kParameter = 1,
   kBuffer = 2,
@@ -108,8 +103,7 @@ enum class Role : uint16_t {
   kCommunication = 7,
   // a name that the program gave this memory; name 0 removes it. Independent of the category
   kNamed = 8,
-  // 9 to 13: written by earlier versions (variables of a Python program that hold a block); readers skip
-  // them.
+  // 9 to 13: from earlier versions; readers skip them.
 };
 
 // kLabel: which hook observed it.
@@ -119,12 +113,12 @@ enum class LabelSource : uint16_t {
   kOptimizer = 3,       // optimizer.param_groups / optimizer.state
   kDataLoader = 4,
   kRegisterBuffer = 5,  // LibTorch Module::register_buffer / register_parameter
-  kWorkspace = 6,       // the functions that allocate PyTorch's workspaces for a library
+  kWorkspace = 6,       // the functions that allocate PyTorch's library workspaces
   kNvtx = 7,            // the memory extension of NVTX
   kVariable = 8,        // frames of the Python interpreter; written by earlier versions
   // passed to a collective of NCCL; the address may lie inside a block; name: which collective
   kCollective = 9,
-  // allocated for communication by a data-parallel wrapper: buckets of DDP, gathered parameters of FSDP
+  // allocated for communication: buckets of DDP, gathered parameters of FSDP
   kDataParallel = 10,
   kUserMetadata = 11,  // MarkKind::kUserMetadata was active when the block was allocated
   kAnnotation = 12,    // torch.cuda.memory._annotate_tensor
@@ -140,12 +134,11 @@ enum class RangeKind : uint16_t {
   kAutocast = 6,    // name: dtype
   // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
   kCheckpoint = 7,
-  // NVTX; name: "domain:message". id 0 = a push/pop range. Otherwise a start/end range: its end may be on any
-  // thread, and has the id and no name
+  // NVTX; name: "domain:message". id 0 = a push/pop range. Otherwise a start/end range: its end has the id
+  // but no name, and may be on any thread
   kNvtx = 8,
   kZeroGrad = 9,
-  // CUDAGraph::replay: the captured work runs again, in memory that the graph keeps; id: identity of the
-  // graph
+  // CUDAGraph::replay: the captured work runs in memory that the graph keeps; id: identity of the graph
   kGraphReplay = 10,
 };
 
@@ -174,8 +167,8 @@ enum class DriverMemory : uint8_t {
   kArray = 7,        // cuArrayCreate and mipmapped arrays: size computed from the format, 0 = not known
   kGraph = 8,        // allocation nodes of graphs
   kContext = 9,      // a context, measured as the difference of free memory; address = CUcontext
-  // code, its globals, limits: measured as the difference of used memory, also when freed. address =
-  // CUmodule, CUlibrary, or 0 for kernels at first use
+  // code, its globals, limits: measured as the difference of used memory. address = CUmodule, CUlibrary, or 0
+  // for kernels at first use
   kModule = 10,
   // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: another owner's memory; takes nothing
   kImported = 11,
@@ -200,12 +193,11 @@ enum class DriverTotalSource : uint16_t {
 
 // kSaved `is_output`: two facts about how autograd saved the tensor.
 inline constexpr uint64_t kSavedIsOutput = 1;
-// a saved-tensor hook (checkpointing, offloading) took it: autograd itself holds nothing, and no release
-// follows
+// a saved-tensor hook (checkpointing, offloading) took it: autograd holds nothing, and no release follows
 inline constexpr uint64_t kSavedByHook = 2;
 
-// The only frame in the stack of a kAlloc for a block that existed before recording began (attach). The time
-// of that kAlloc is when the block was found.
+// The only stack frame of a kAlloc for a block from before recording (attach). The time is when the block was
+// found.
 inline constexpr char kHeldFrame[] = "before attach";
 
 // kOpTensor `flags`
@@ -214,19 +206,19 @@ inline constexpr uint64_t kTensorRequiresGrad = 2;
 inline constexpr uint64_t kTensorIsView = 4;
 inline constexpr uint64_t kTensorIsLeaf = 8;
 
-// kOpTensor `position`: number of the argument (or result) in bits 0 to 15; for an element of a tensor list,
+// kOpTensor `position`: number of the argument (or result) in bits 0 to 15. For an element of a tensor list:
 // its index + 1 in the bits above. Element 2 of argument 1: 3 << 16 | 1 = 0x30001.
 constexpr uint64_t OperandPosition(uint32_t argument, uint32_t element_plus_one) {
   return uint64_t{element_plus_one} << 16 | (argument & 0xffff);
 }
 
-// A device as one number: type in bits 8 to 15 (c10::DeviceType: 0 CPU, 1 CUDA, ...), index in bits 0 to 7
-// (0xff = the default device). cuda:1 = 0x101.
+// A device as one number. Bits 8 to 15: type (c10::DeviceType: 0 CPU, 1 CUDA, ...). Bits 0 to 7: index (0xff
+// = the default device). cuda:1 = 0x101.
 constexpr uint64_t DeviceCode(uint8_t type, uint8_t index) { return uint64_t{type} << 8 | index; }
 constexpr uint8_t DeviceTypeOf(uint64_t device) { return static_cast<uint8_t>(device >> 8); }
 constexpr uint8_t DeviceIndexOf(uint64_t device) { return static_cast<uint8_t>(device); }
 
-// The kind of a field's value. It decides how the collector remaps it and how readers print it.
+// The kind of a field's value. The kind decides remapping and printing.
 enum class FieldKind : uint8_t {
   kNumber,   // a plain count, size or enum
   kAddress,  // an address in the process; neighbors are close, so deltas are small

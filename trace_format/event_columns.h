@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the fields of an event block become columns of small numbers. Used by the encoder and the decoder.
+// How the fields of an event block become columns of small numbers.
 //
 //   (0, 0) event types, in order       (0, 3) threads of this block: their numbers in the trace
 //   (0, 1) times                       (0, 4) the process of each of those threads
@@ -7,9 +7,9 @@
 //   (t, f) field f of the events of type t, in order
 //   (t, 128 + f) literals of column (t, f), if it uses kReference or kRepeat
 //
-// Why transforms: a training step repeats, so repeated events must look the same each time. Addresses do not
-// repeat after the heap has moved, but "the block allocated 17 allocations ago" does. Sizes of frees, sizes
-// of saved tensors and running totals follow from earlier events and become zeros, which cost nothing.
+// Training steps repeat, so repeated events must look the same each time. Addresses change, but "the block
+// allocated 17 allocations ago" repeats. Sizes of frees and saved tensors, and running totals, follow from
+// earlier events and become zeros.
 //
 //   alloc 0x1000, alloc 0x2000, free 0x1000      the free's address: 2 (two allocations ago), its size: 0
 #pragma once
@@ -27,8 +27,8 @@ namespace block_column {
 enum : uint8_t { kType = 0, kTime = 1, kThreadPlace = 2, kThread = 3, kProcess = 4 };
 }
 
-// What a column's numbers mean. On disk, the low four bits of the directory's `transform` hold this value and
-// the high four bits hold `parameter`.
+// The meaning of a column's numbers. On disk: the low four bits of the directory's `transform`. The high four
+// bits hold `parameter`.
 enum class Transform : uint8_t {
   // The value.
   kPlain = 0,
@@ -63,8 +63,8 @@ struct ColumnPlan {
   }
 };
 
-// The transform that the encoder uses for a field; a reader follows the directory. Measured by codec_bench on
-// recorded and generated training streams.
+// The encoder's transform for a field; readers follow the directory. Measured by codec_bench on training
+// streams.
 constexpr ColumnPlan PlanFor(EventType type, size_t field) {
   switch (type) {
     case EventType::kAlloc:
@@ -116,9 +116,8 @@ constexpr int ReferenceField(EventType type) {
   return -1;
 }
 
-// The last total_allocated and total_reserved of each process and device in a block. A direct-mapped table of
-// fixed size. Two pairs that share a slot predict each other badly: that costs bytes, never correctness.
-// Hostile input cannot make the table grow.
+// The last total_allocated and total_reserved of each process and device in a block. A table of fixed size.
+// Pairs that share a slot cost bytes, never correctness.
 class RunningTotals {
  public:
   struct Slot {

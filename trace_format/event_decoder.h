@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes the payload of an event block into events, one batch at a time.
 //
-// Why batches of 1024: an Event is 80 bytes, so a batch stays in the second-level cache while its columns are
-// filled one after the other. A whole block would go to memory and back once per column.
+// 1024 events of 80 bytes stay in the second-level cache while their columns are filled.
 #pragma once
 
 #include <array>
@@ -24,16 +23,16 @@ class EventDecoder {
 
   EventDecoder();
 
-  // Starts on a block of `count` events. `payload` must outlive the decoding of the block. False if the
-  // payload is malformed; if true, Next returns the whole block.
+  // Starts on a block of `count` events. `payload` must outlive the decoding. False if it is malformed. If
+  // true, Next returns the whole block.
   [[nodiscard]] bool Open(ByteView payload, uint32_t count);
 
-  // The next events, at most kBatchEvents; empty at the end of the block. Valid until the next call. Events
-  // of unknown types are left out. processes()[i] is the process of event i's thread.
+  // The next events, at most kBatchEvents; empty at the end of the block. Valid until the next call. Leaves
+  // out unknown types. processes()[i] is the process of event i's thread.
   std::span<const Event> Next();
   std::span<const uint32_t> processes() const { return std::span(process_).first(size_); }
 
-  // The number of kAlloc events in the block before the batch that Next returned last.
+  // The number of kAlloc events in the block before the last batch.
   uint64_t allocs_before_batch() const { return allocs_before_batch_; }
 
   static_assert(kEventTypeCount * kMaxEventFields < 256, "places are bytes");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes events into the payload of an event block.
 //
-// Events are split into fields as they arrive. Each field's residual goes straight to its column, so an
-// unfinished block is never held twice.
+// Each field goes straight to its column: an unfinished block is never held twice.
 #pragma once
 
 #include <array>
@@ -20,12 +19,11 @@ namespace vramscope::trace {
 
 class EventEncoder {
  public:
-  // `live`: the live blocks of the trace, in which the encoder looks up allocations. Must outlive the
-  // encoder.
+  // `live`: the trace's live blocks, to look up allocations. Must outlive the encoder.
   explicit EventEncoder(const LiveSet& live) : live_(live) {}
 
-  // `process` is the process of the event's thread; `allocs_before` is the number of kAlloc events of the
-  // trace before this one. The event must not yet have been applied to the live set.
+  // `process`: of the event's thread. `allocs_before`: number of earlier kAlloc events of the trace. Call
+  // before the event is applied to the live set.
   void Add(const Event& event, uint32_t process, uint64_t allocs_before);
 
   size_t count() const { return types_.size(); }
@@ -33,7 +31,7 @@ class EventEncoder {
   uint64_t last_time_ns() const { return last_time_ns_; }
   uint64_t first_alloc() const { return first_alloc_; }
 
-  // The payload of everything added since the last Finish; empties the encoder.
+  // The payload of everything since the last Finish; empties the encoder.
   Bytes Finish();
 
  private:
@@ -54,7 +52,7 @@ class EventEncoder {
   void WriteColumnsOf(size_t type);
   void AddTime(uint64_t time_ns);
   size_t PlaceOfThread(uint32_t thread, uint32_t process);
-  // The allocation of this block that the event's reference field names, or nullptr.
+  // The allocation in this block that the event refers to, or nullptr.
   const LiveBlock* Referred(const Event& event, uint32_t process) const;
   uint64_t Residual(const Event& event, size_t field, const LiveBlock* referred,
                     RunningTotals::Slot& running);

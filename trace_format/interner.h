@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and stacks of a trace that is being written: equal texts, and equal paths of frames, have one id.
 //
-// A stack is a path in a prefix tree. A stack that differs from another only in its last frame costs one
-// node:
+// A stack is a path in a prefix tree:
 //
 //   1 main ── 2 train ── 3 forward ── 4 linear        stack 4 = main, train, forward, linear
 //                     └─ 5 backward                   stack 5 = main, train, backward
@@ -20,7 +19,7 @@ namespace vramscope::trace {
 using StringId = uint32_t;  // 0 = none
 using StackId = uint32_t;   // 0 = none
 
-// Longer texts are truncated to this, so that a block of definitions stays within the format's limits.
+// Longer texts are truncated.
 inline constexpr size_t kMaxTextBytes = 1 << 20;
 
 struct StackNode {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file as bytes in memory, read only.
 //
-// The file must not be truncated while it is mapped (growing is fine): the kernel answers a read past its end
-// with SIGBUS. vramscope's own writer shortens a file in one case only: to remove a block that is not
-// complete, which no reader uses.
+// The file must not be truncated while mapped: reads past its end raise SIGBUS. Growing is fine.
 #pragma once
 
 #include <string>
@@ -15,8 +13,8 @@ namespace vramscope::trace {
 
 class MappedFile {
  public:
-  // Fails with a sentence that names the path. Maps the file at its current length; open a growing trace
-  // again to see more.
+  // Fails with a sentence that names the path. Maps the current length; open a growing trace again to see
+  // more.
   static Result<MappedFile> Open(const std::string& path);
 
   MappedFile() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of a trace that is being written, and which of them are not in the file yet.
+// The definitions of a trace that is being written, and which of them are not yet in the file.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@ class PendingDefinitions {
   uint32_t AddThread(const ThreadInfo& info);
   void SetMetadata(std::string_view key, std::string_view value);
   void AddSourceFile(std::string_view path, std::string_view text);
-  // Ignores a program that is larger than readers accept.
+  // Ignores a program larger than readers accept.
   void AddProgram(uint32_t process, const ProgramText& program);
 
-  // The process of a thread; 0 for threads that were not added.
+  // The process of a thread; 0 for unknown threads.
   uint32_t ProcessOf(uint32_t thread) const {
     return thread < threads_.size() ? threads_[thread].process : 0;
   }
 
-  // Copies the definitions of `other` under the same numbers; all of them count as unwritten. Call only while
-  // nothing is defined here.
+  // Copies the definitions of `other` under the same numbers, as unwritten. Call before anything is defined
+  // here.
   void CopyFrom(const PendingDefinitions& other);
 
-  // Writes everything new since the last success as blocks. `position` is a header with times and counts
-  // filled in. Definitions that the sink failed to write stay pending.
+  // Writes everything new since the last success. `position` is a header with times and counts filled in.
+  // After a failure, definitions stay pending.
   Status Write(BlockWriter* blocks, const BlockHeader& position);
 
  private:

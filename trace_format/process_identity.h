@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identifies a process. A pid alone does not: pids are reused, and the same pid means another process in
-// every pid namespace (containers that share /dev/shm, ranks that a launcher sandboxes).
+// Identifies a process. A pid alone does not: pids are reused, and differ between pid namespaces (containers,
+// ranks that a launcher sandboxes).
 //
 //   number 2, started at tick 8114, in namespace 4026531836      the host's
 //   number 2, started at tick 9000, in namespace 4026532417      a container's
 //
-// Also used inside recorded processes: no allocation, no exceptions, safe wherever open and read are.
+// Also used inside recorded processes: no allocation, no exceptions, safe where open and read are.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity& other) const = default;
 };
 
-// The pid namespace of a process, given its name in /proc ("self", "4711"); 0 if it cannot be read.
+// The pid namespace of a process in /proc ("self", "4711"); 0 if not readable.
 inline uint64_t PidNamespaceOf(const char* process) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%s/ns/pid", process);
@@ -36,7 +36,7 @@ inline uint64_t PidNamespaceOf(const char* process) {
   return stat(path, &facts) == 0 ? static_cast<uint64_t>(facts.st_ino) : 0;
 }
 
-// A number from /proc/<process>/stat, whose fields count from 1; 0 if it cannot be read.
+// A number from /proc/<process>/stat (fields count from 1); 0 if not readable.
 inline uint64_t StatFieldOf(const char* process, int wanted) {
   char path[64];
   char text[1024];

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The raw record: what a thread of the target process stores into its ring, and how it becomes an Event.
 //
-// Why raw: the target pays for a few stores and nothing else. Encoding, interning across processes and
-// compression happen in the collector. A record is 1 to 255 units of 32 bytes, so a ring never splits a
-// field:
+// The target pays for a few stores. Encoding, interning and compression happen in the collector. A record is
+// 1 to 255 units of 32 bytes:
 //
 //   0          1       2        4         8                16               24               32 bytes
 //   ├ type ────┼ units ┼ small ─┼ id ─────┼ ticks ─────────┼ word[0] ───────┼ word[1] ───────┤  first unit
@@ -11,8 +10,8 @@
 //
 //   a free of 4 words (address, size, two totals): 2 + 4 words fit into 2 units, 64 bytes
 //
-// `small` and `id` save the second unit in the most frequent records. kRawLayout defines where each field
-// goes, one row per event type; both sides use it. Words beyond the end of a record are 0.
+// `small` and `id` save the second unit in frequent records. kRawLayout defines the place of each field.
+// Words beyond the end of a record are 0.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,7 @@ struct RawRecord {
   uint8_t type;   // EventType, or one of the kRawDefine... below
   uint8_t units;  // 1 to 255
   uint16_t small;
-  uint32_t id;       // string and stack ids are the process's own; the collector maps them
+  uint32_t id;       // string and stack ids of the process; the collector maps them
   uint64_t ticks;    // the process's clock (RingFileHeader::clock)
   uint64_t word[2];  // more words follow when units > 1
 };
@@ -41,8 +40,8 @@ static_assert(sizeof(RawRecord) == kRawUnitBytes);
 inline constexpr uint8_t kRawDefineString = 0xF0;
 // id; word[0] = number of frames; from word[1] on one string id per word, outermost first.
 inline constexpr uint8_t kRawDefineStack = 0xF1;
-// A block that existed before recording began, in the layout of kAlloc. It becomes a kAlloc unless its
-// address is known to be in use. Its stack is then the one frame kHeldFrame.
+// A block from before recording, in the layout of kAlloc. The record becomes a kAlloc with the one frame
+// kHeldFrame, unless its address is in use.
 inline constexpr uint8_t kRawHeldBlock = 0xF2;
 inline constexpr uint8_t kRawPadding = 0xFF;  // fills the end of the ring; skip `units`
 

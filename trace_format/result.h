@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value, or one sentence for the user that says what is wrong and what to do about it.
+// Result<T>: a value, or one sentence for the user: what is wrong, and what to do.
 //
-// Why our own hundred lines: everything that reads untrusted bytes returns it, the injector's build must not
-// need a library for it, and std::expected is C++23. Callers check ok() or use VRAMSCOPE_TRY, people read the
-// sentence, and scripts read the kind, as the exit code of the command.
+// std::expected is C++23. Callers check ok() or use VRAMSCOPE_TRY. The error's kind gives the command's exit
+// code.
 //
 //   Result<Report> Read(const std::string& path) {
 //     const Bytes bytes = VRAMSCOPE_TRY(Open(path));                      // returns Open's error, if any
@@ -26,13 +25,12 @@ namespace vramscope {
 
 // The kind of an error. cli/frame/verb.h maps each kind to an exit code.
 enum class ErrorKind : uint8_t {
-  kInput,        // a file or a program is not what it should be (exit code 2)
+  kInput,        // a file or program is not as it should be (exit code 2)
   kUsage,        // the command line is wrong (2)
-  kCannotJudge,  // the input is fine, but lacks what an answer needs (3)
+  kCannotJudge,  // the input is fine, but lacks data for an answer (3)
 };
 
-// What went wrong, as one finished sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the
-// rest."
+// The problem as one sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the rest."
 struct Error {
   std::string sentence;
   ErrorKind kind = ErrorKind::kInput;
@@ -55,7 +53,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The value. Only if ok(); reading the value of a failed result is a bug of ours.
+  // Only if ok().
   T& value() & {
     VRAMSCOPE_CHECK(ok());
     return *std::get_if<0>(&state_);
@@ -105,7 +103,7 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
-// The result itself if it is ok; otherwise its error, prefixed, or of the kind "cannot judge".
+// The result if ok; otherwise its error, prefixed, or of the kind "cannot judge".
 template <typename T>
 Result<T> PrefixError(const std::string& where, Result<T> result) {
   if (!result.ok()) return PrefixError(where, result.error());
@@ -119,10 +117,8 @@ Result<T> CannotJudge(Result<T> result) {
 
 }  // namespace vramscope
 
-// Moves the value out of a Result. If the Result failed, the function that uses the macro returns its error.
-// Use it as a statement, or as the entire right side of an initialization or assignment. Within a larger
-// expression, the return would discard what was computed before it. (gcc and clang know statement
-// expressions.)
+// Moves the value out of a Result, or returns its error from the calling function. Use it as a statement, or
+// as the entire right side of an initialization or assignment. Uses statement expressions (gcc and clang).
 #define VRAMSCOPE_TRY(...)                  \
   __extension__({                           \
     auto vramscope_tried = (__VA_ARGS__);   \

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shared memory between a target process and the collector: one file per process, one ring per thread.
 //
-// Why a file in a session folder and not an inherited descriptor: Python's subprocess closes descriptors.
-// torchrun and DataLoader workers are exec'ed or forked at any depth. And the data of a killed process must
-// still be there for the collector. The collector creates the folder (mode 0700, in /dev/shm, else TMPDIR),
-// names it in VRAMSCOPE_SESSION, watches it, and removes it at the end.
+// A file works across exec, fork and subprocess, where inherited descriptors are closed. The data of a killed
+// process stay readable. The collector creates the folder (mode 0700, in /dev/shm, else TMPDIR) and names it
+// in VRAMSCOPE_SESSION. The collector removes it at the end.
 //
 //   <session>/<pid>.<n>.ring       n counts process images and forks of the same pid
 //   ┌ RingFileHeader (4 KiB) ┬ ring 0: RingHeader (4 KiB) + data (ring_bytes) ┬ ring 1 ┬ ...
@@ -12,17 +11,15 @@
 //   sparse; a ring's pages are allocated and touched when a thread takes the ring; on aarch64 each header has
 //   64 KiB (kLargestPageBytes)
 //
-// Each ring has one writer (its thread) and one reader (the collector). `head` and `tail` count bytes since
-// the ring was created and never wrap; offset = counter % ring_bytes. A record becomes visible by one release
-// store of head. So a reader never sees half a record, even if the writer is killed between two stores.
-// Records do not wrap: kRawPadding fills the rest.
+// Each ring has one writer (its thread) and one reader (the collector). `head` and `tail` count bytes and
+// never wrap; offset = counter % ring_bytes. A record becomes visible by one release store of head, so a
+// reader never sees half a record. Records do not wrap: kRawPadding fills the rest.
 //
 //   A ring of 1 MiB, head = 1,048,544 (32 bytes before the end), and a record of 64 bytes:
 //   32 bytes of padding, then the record at offset 0; head = 1,048,640.
 //
-// Full ring: the writer waits while the collector is alive and draining (the run slows down, nothing is
-// lost). If the collector is gone, or does not drain for kGiveUpNs, records are dropped and counted in
-// `lost_*`, and the run continues at full speed.
+// Full ring: the writer waits while the collector drains. If nothing is drained for kGiveUpNs, or the
+// collector is gone, records are dropped and counted in `lost_*`.
 #pragma once
 
 #include <atomic>
@@ -35,8 +32,7 @@ namespace vramscope::trace {
 
 inline constexpr uint64_t kRingMagic = 0x31474E4952535600;  // "\0VSRING1" read as little endian
 inline constexpr uint32_t kRingVersion = 1;
-// Rings are mapped one by one, so their offsets must be multiples of the kernel's page: 64 KiB on some kernels
-// for aarch64 (NVIDIA Grace).
+// Ring offsets must be multiples of the kernel's page: 64 KiB on some aarch64 kernels (NVIDIA Grace).
 #if defined(__aarch64__)
 inline constexpr size_t kLargestPageBytes = 65536;
 #else
@@ -54,9 +50,9 @@ enum class ClockKind : uint32_t {
 };
 
 enum class RingState : uint32_t {
-  kFree = 0,  // may be taken by a new thread (compare-and-swap to kLive)
+  kFree = 0,  // a new thread may take it (compare-and-swap to kLive)
   kLive = 1,
-  kClosed = 2,  // its thread ended; the collector drains the rest and sets kFree
+  kClosed = 2,  // its thread ended; the collector drains it and sets kFree
 };
 
 struct RingHeader {
@@ -73,7 +69,7 @@ static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
 // clang-format off
 struct RingFileHeader {
-  uint64_t magic;  // kRingMagic, stored last: a reader that sees it also sees the rest
+  uint64_t magic;  // kRingMagic, stored last
   uint32_t version;
   uint32_t pid;
   uint32_t parent_pid;  // getppid() at creation
@@ -83,8 +79,8 @@ struct RingFileHeader {
   std::atomic<uint32_t> ring_count;  // rings ever taken: 0 ... ring_count - 1
   uint64_t created_ticks;
   uint64_t created_monotonic_ns;
-  // pid of the recorded process that forked this one (its strings below first_own_string are valid here);
-  // 0 = exec'ed
+  // pid of the recorded process that forked this one (its strings below first_own_string are valid here); 0 =
+  // exec'ed
   uint32_t forked_from;
   uint32_t forked_from_image;  // the n of that process's <pid>.<n>.ring
   uint32_t first_own_string;   // ids below it were defined by forked_from
@@ -92,7 +88,7 @@ struct RingFileHeader {
   std::atomic<uint32_t> next_stack;
   std::atomic<uint64_t> lost_without_ring;  // records dropped because no ring was available
   std::atomic<uint32_t>
-      mode;  // what to record; written by the collector, read by the target (kMode... below)
+      mode;  // what to record; written by the collector (kMode... below)
   std::atomic<uint32_t> deep;      // target: 1 while inside a deep window
   std::atomic<uint32_t> detached;  // collector: 1 = no longer drained, record nothing
   uint64_t pid_namespace;          // with pid: identifies the process (process_identity.h); 0 = unknown
@@ -101,17 +97,16 @@ struct RingFileHeader {
 // clang-format on
 static_assert(sizeof(RingFileHeader) <= kRingHeaderBytes);
 
-// <session>/room: the number of bytes of the file system that rings may still take. A target subtracts a
-// ring's bytes before it creates the ring. The collector returns the bytes of a process that has ended.
-// Nobody waits for room: a thread without a ring counts its records as lost.
+// <session>/room: the bytes of the file system that rings may still take. A target subtracts a ring's bytes
+// before creating it. The collector returns them after the process ended. A thread without a ring counts its
+// records as lost.
 struct RingRoom {
   std::atomic<int64_t> bytes_left;
-  std::atomic<uint64_t> unrecorded;  // processes that could not start recording for lack of room
+  std::atomic<uint64_t> unrecorded;  // processes that could not record for lack of room
 };
 inline constexpr char kRoomName[] = "room";
 
-// A process's noted training step is in the folder of its rings, as <pid>.<n>.program
-// (injector/core/program_file.cc).
+// A process's noted training step: <pid>.<n>.program in the same folder (injector/core/program_file.cc).
 inline constexpr char kProgramSuffix[] = ".program";
 inline constexpr uint64_t kMostProgramBytes = uint64_t{8} << 20;  // of text
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -133,7 +128,7 @@ inline constexpr char kOptionsVariable[] = "VRAMSCOPE_OPTIONS";
 inline constexpr char kNvtxNextVariable[] = "VRAMSCOPE_NVTX_NEXT";
 // "dormant": record nothing until requested.
 inline constexpr char kDormantVariable[] = "VRAMSCOPE";
-// The request arrives at an abstract socket of this name, with <pid namespace>-<pid> appended.
+// Requests arrive at an abstract socket of this name plus <pid namespace>-<pid>.
 inline constexpr char kDoorName[] = "vramscope-door-";
 // pid of the collector, to check that it is alive.
 inline constexpr char kCollectorVariable[] = "VRAMSCOPE_COLLECTOR";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of numbers as a column set: the form of checkpoint and index blocks.
 //
-// The first column takes at least one byte per row, so the number of rows is bounded by the bytes they take.
+// The first column takes at least one byte per row, which bounds the number of rows.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class RowWriter {
   std::vector<Column> columns_;
 };
 
-// The first `columns` columns of the rows in `payload`, one vector per column. Missing or unknown columns
-// read as zeros. Nothing if the payload is malformed or does not have `rows` rows.
+// The first `columns` columns of `payload`, one vector each. Missing or unknown columns read as zeros.
+// Nothing if the payload is malformed or has another number of rows.
 std::optional<std::vector<std::vector<uint64_t>>> ReadRows(ByteView payload, size_t columns, uint64_t rows);
 
 }  // namespace vramscope::trace

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of values by id. Ids come in runs: 1, 2, 3, ... in a whole file, with gaps where a damaged file
-// lost a block of definitions.
+// A table of values by id. Ids come in runs: 1, 2, 3, ..., with gaps in a damaged file.
 //
-// Why not a plain vector: an id is untrusted input. One large id would force a vector far larger than the
-// input.
+// An id is untrusted: a large one must not force a large vector.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +15,7 @@ namespace vramscope::trace {
 template <typename T>
 class SparseTable {
  public:
-  // Adds values for the ids `first`, `first` + 1, ... Ignored if they overlap earlier ids (a writer never
-  // defines an id twice) or exceed 32 bits.
+  // Adds values for the ids `first`, `first` + 1, ... Ignored if ids overlap earlier ones or exceed 32 bits.
   void AddRun(uint64_t first, std::vector<T> values) {
     if (values.empty() || first > std::numeric_limits<uint32_t>::max()) return;
     if (runs_.empty() || first > runs_.back().end()) {
@@ -29,7 +26,7 @@ class SparseTable {
     }
   }
 
-  // The value of `id`, or T() if it was not defined. O(log runs); a whole file has one run.
+  // The value of `id`, or T() if it was not defined. O(log runs).
   T At(uint64_t id) const {
     const auto after = std::ranges::upper_bound(runs_, id, {}, &Run::first);
     if (after == runs_.begin()) return T();

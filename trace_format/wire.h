@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of a trace file: file header, block headers, trailer. Each block type's codec describes its
-// payload.
+// The frame of a trace file: file header, block headers, trailer.
 //
 //   ┌ file header (64) ┬ block ┬ block ┬ ... ┬ index block ┬ trailer (32) ┐     all integers little endian
 //   └──────────────────┴───────┴───────┴─────┴─────────────┴──────────────┘
 //   block = ┌ block header (64) ┬ payload (stored_bytes), a zstd frame or bare bytes ┐
 //           └───────────────────┴────────────────────────────────────────────────────┘
 //
-// A file without index and trailer (the recorder was killed, or still runs) is read by walking from header to
-// header. If a header is damaged, reading continues at the next magic with a right header checksum. Every
-// block can be decoded alone.
+// A file without index and trailer is read by walking from header to header. After a damaged header, reading
+// continues at the next magic with a right header checksum. Every block can be decoded alone.
 //
-// docs/trace-format.md is the full description for readers in other languages.
+// Full description: docs/trace-format.md.
 #pragma once
 
 #include <array>
@@ -22,13 +20,12 @@
 
 namespace vramscope::trace {
 
-// This code cannot read a newer major version and refuses it. A newer minor version adds block types, event
-// types, fields or definition fields; this code skips them.
+// A newer major version is refused. A newer minor version adds block types, event types or fields, which are
+// skipped.
 inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kFormatMinor = 3;
 
-// Like PNG's magic: the first byte is not text, CR LF and LF reveal a transfer that changed line ends, ^Z
-// stops a DOS `type`.
+// As in PNG: the first byte is not text. CR LF and LF reveal changed line ends. ^Z stops a DOS `type`.
 inline constexpr std::array<uint8_t, 8> kFileMagic = {0x89, 'V', 'M', 'S', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::array<uint8_t, 8> kTrailerMagic = {'V', 'M', 'S', '-', 'E', 'N', 'D', '\n'};
 inline constexpr std::array<uint8_t, 4> kBlockMagic = {0xb1, 'V', 'M', 'B'};
@@ -37,8 +34,7 @@ inline constexpr size_t kFileHeaderBytes = 64;
 inline constexpr size_t kBlockHeaderBytes = 64;
 inline constexpr size_t kTrailerBytes = 32;
 
-// Limits that bound what a reader allocates. A payload that would compress better than kMaxCompressionRatio
-// is stored uncompressed.
+// Limits that bound what a reader allocates. A payload above kMaxCompressionRatio is stored uncompressed.
 inline constexpr uint32_t kMaxRawBytes = 64u << 20;
 inline constexpr uint32_t kMaxCompressionRatio = 1024;
 inline constexpr uint32_t kMaxEventsPerBlock = 1u << 20;
@@ -57,7 +53,7 @@ enum class BlockType : uint16_t {
   kVariants = 11,
 };
 
-// The version of every block type that this code writes, and the highest that it reads.
+// The version of every block type that this code writes; the highest that it reads.
 inline constexpr uint16_t kBlockVersion = 1;
 
 enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
@@ -85,11 +81,10 @@ struct BlockHeader {
   uint32_t raw_bytes = 0;     // of the payload after decompression
   Compression compression = Compression::kNone;
   uint32_t count = 0;  // events, definitions, live blocks or index rows in it
-  // Event blocks: the smallest and the largest time in the block. Other blocks: the largest time of the
-  // events before it.
+  // Event blocks: the smallest and largest time. Others: the largest time of the events before.
   uint64_t first_time_ns = 0;
   uint64_t last_time_ns = 0;
-  // How many events, and how many kAlloc events, the trace has before this block. A gap shows what was lost.
+  // Number of events and of kAlloc events in the trace before this block. A gap shows what was lost.
   uint64_t first_event = 0;
   uint64_t first_alloc = 0;
   uint32_t payload_crc = 0;  // of the stored bytes
@@ -106,10 +101,9 @@ std::array<std::byte, kFileHeaderBytes> EncodeFileHeader(const FileHeader& heade
 std::array<std::byte, kBlockHeaderBytes> EncodeBlockHeader(const BlockHeader& header);
 std::array<std::byte, kTrailerBytes> EncodeTrailer(const Trailer& trailer);
 
-// Each returns nothing if there are too few bytes, the magic differs, or the checksum is wrong.
+// Nothing if there are too few bytes, the magic differs, or the checksum is wrong.
 std::optional<FileHeader> ParseFileHeader(ByteView bytes);
-// Also returns nothing if its sizes exceed a limit above, so it is safe to allocate what a parsed header
-// requires.
+// Also nothing if its sizes exceed a limit above: allocating by a parsed header is safe.
 std::optional<BlockHeader> ParseBlockHeader(ByteView bytes);
 std::optional<Trailer> ParseTrailer(ByteView bytes);
 

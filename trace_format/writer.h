@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a trace: definitions and events in, blocks out.
 //
-// A writer is used by one thread. Events are encoded as they arrive and are written as one compressed
-// block for every Options::events_per_block events. Strings, stacks, processes, threads and metadata are
-// written before the first event block that may use them.
+// For one thread. Every Options::events_per_block events become one compressed block. Definitions are written
+// before the first event block that may use them.
 //
-// If the sink fails (disk full), only the events of that block are lost, and they are counted. The next block
-// writes the definitions again. The numbering of events continues, so readers see the gap. Close still writes
-// the index of the whole blocks.
+// If the sink fails (disk full), only the events of that block are lost, and counted. Definitions are written
+// again with the next block. Readers see the gap in the numbering of events. Close still writes the index.
 #pragma once
 
 #include <cstdint>
@@ -42,15 +40,15 @@ class TraceWriter {
   static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock,
                                                      const Options& options);
   static Result<std::unique_ptr<TraceWriter>> Create(std::unique_ptr<ByteSink> sink, const TraceClock& clock);
-  // Creates a trace with the definitions of `other` (texts, stacks, processes, threads, metadata) under the
-  // same numbers, and no events yet. Events made for `other` can be appended to it.
+  // Creates a trace without events and with all definitions of `other` under the same numbers. Events made
+  // for `other` can be appended.
   static Result<std::unique_ptr<TraceWriter>> CreateLike(const TraceWriter& other,
                                                          std::unique_ptr<ByteSink> sink,
                                                          const TraceClock& clock);
-  // Does not close: a writer destroyed without Close leaves what a killed recorder leaves.
+  // Does not close: leaves what a killed recorder leaves.
   ~TraceWriter();
 
-  // Interning: equal texts get the same id. A text never gets id 0 (not even "").
+  // Equal texts get the same id, never 0.
   StringId InternString(std::string_view text);
   // A stack is a path in a prefix tree: parent (0 = none, outermost) plus one frame.
   StackId InternFrame(StackId parent, StringId frame);
@@ -59,32 +57,28 @@ class TraceWriter {
   uint32_t AddProcess(const ProcessInfo& info);
   void UpdateProcess(uint32_t process, const ProcessInfo& info);
   uint32_t AddThread(const ThreadInfo& info);
-  // The process of a thread; 0 for threads that were not added.
+  // The process of a thread; 0 for unknown threads.
   uint32_t ProcessOf(uint32_t thread) const;
 
   // "vramscope.version", "command_line", "env.PYTORCH_CUDA_ALLOC_CONF", "torch.version", "option.depth", ...
   // Later values replace earlier ones.
   void SetMetadata(std::string_view key, std::string_view value);
 
-  // A whole source file, by the path in the frames; at most kMaxTextBytes of it. A later file with the same
-  // path replaces it.
+  // A whole source file, by the path in the frames; at most kMaxTextBytes. A later one with the same path
+  // replaces it.
   void AddSourceFile(std::string_view path, std::string_view text);
-  // The program that a process noted for one of its steps. A later one of the same process replaces it.
-  // Programs larger than kMaxProgramBytes are left out.
+  // A process's program of one step. A later one replaces it. Leaves out programs above kMaxProgramBytes.
   void AddProgram(uint32_t process, const ProgramText& program);
-  // Visits frames of the stacks, for a caller that processes only new ones. Calls `visit` with each frame
-  // from number `first` on (from 1; some occur more than once). Returns the number that the next frame will
-  // get.
+  // Calls `visit` with each frame from number `first` on (from 1; some occur more than once). Returns the
+  // number of the next frame.
   StackId VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const;
 
-  // Appends events in the order in which readers get them. Times should not decrease, but may (a late
-  // thread). Event::thread is a number that AddThread returned; an event of another thread counts as process
-  // 0. Events of unknown type are left out.
+  // Appends events in the order of readers. Times should not decrease, but may (a late thread).
+  // Event::thread: from AddThread. Other threads count as process 0. Leaves out unknown types.
   Status Append(std::span<const Event> events);
-  // Writes pending events as a block, so that a reader of the file sees everything appended so far.
+  // Writes pending events as a block, visible to readers.
   Status Flush();
-  // Writes pending events, the index and the trailer. The file is then complete, and the writer accepts
-  // nothing more.
+  // Writes pending events, index and trailer. The writer then accepts nothing more.
   Status Close();
 
   uint64_t events_written() const;  // events that reached the sink

@@ -11,8 +11,8 @@
 //   entry(argument) ─────────────────────►  copies the argument, starts a thread of its own, returns
 //   restore all, detach ─────────────────►  malloc begins, as if nothing had happened
 //
-// Slow work belongs on the thread that `entry` starts. The injection runs in a process of its own
-// (separate_process.h), so that the target is restored even if the command is killed.
+// Slow work belongs on the thread that `entry` starts. The injection runs in its own process
+// (separate_process.h).
 #pragma once
 
 #include <sys/types.h>
@@ -31,7 +31,7 @@ struct Injection {
   std::string entry;     // exported function: int entry(const char* argument)
   std::string argument;  // `library` and `argument` together: at most kMostTextBytes
   std::chrono::milliseconds patience = std::chrono::seconds(10);  // for a safe point
-  const std::atomic<bool>* canceled = nullptr;  // set to true: give up, unless a call has begun
+  const std::atomic<bool>* canceled = nullptr;                    // true: give up, unless a call has begun
 };
 inline constexpr size_t kMostTextBytes = 12 << 10;
 
@@ -41,10 +41,9 @@ struct Injected {
   uint32_t watched = 0;     // threads that were given breakpoints
 };
 
-// Returns when the target's threads are restored. On an error nothing was changed in the target. If the
-// calling process is killed during the call, the target is still restored, a few milliseconds later. Call
-// CheckTarget first. This function forks: if the caller has threads, the child uses only malloc and system
-// calls.
+// Returns when the target's threads are restored. On an error, the target is unchanged. If the caller is
+// killed, the target is restored some milliseconds later. Call CheckTarget first. Forks; the caller may have
+// threads.
 Result<Injected> Inject(pid_t pid, const Injection& injection);
 
 }  // namespace vramscope::attach

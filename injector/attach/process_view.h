@@ -19,32 +19,32 @@ struct Mapping {
   uint64_t offset = 0;  // in the file
   bool writable = false;
   bool executable = false;
-  std::string path;  // as the process sees it; " (deleted)" at the end when the file is gone
+  std::string path;  // as the process sees it; ends with " (deleted)" if the file is gone
 
   [[nodiscard]] bool Contains(uint64_t address) const { return address >= begin && address < end; }
 };
 
-// In the order of addresses. Empty if the process is gone, is a kernel thread, or may not be read.
+// In the order of addresses. Empty if the process is gone, a kernel thread, or unreadable.
 std::vector<Mapping> MappingsOf(pid_t pid);
 // The file name of a mapping's path, without " (deleted)".
 std::string_view FileNameOf(const Mapping& mapping);
 
-// The value of one line of /proc/PID/status ("TracerPid"); nothing if there is no such line or process.
+// The value of a line of /proc/PID/status ("TracerPid"); nothing if there is none.
 std::optional<std::string> StatusOf(pid_t pid, std::string_view key);
 // Like StatusOf, for one thread.
 std::optional<std::string> ThreadStatusOf(pid_t pid, pid_t thread, std::string_view key);
-// The first number in such a value, in the given base; `absent` if there is none.
+// The first number in such a value; `absent` if there is none.
 uint64_t NumberIn(const std::optional<std::string>& value, int base = 10, uint64_t absent = 0);
 
 std::vector<pid_t> ThreadsOf(pid_t pid);
-// False if the process is gone or is a zombie (its parent has not reaped it).
+// False if the process is gone or a zombie.
 bool Lives(pid_t pid);
-// The whole content of a file in /proc; empty if it cannot be read.
+// A whole file in /proc; empty if unreadable.
 std::string ReadProcFile(const std::string& path);
-// "python (process 4711)", or "process 4711" if its name cannot be read.
+// "python (process 4711)"; "process 4711" without a name.
 std::string Describe(pid_t pid);
 
-// Reads memory of the process; false if not all of it is readable. Requires permission to trace the process.
+// False if not all of it is readable. Requires permission to trace.
 bool ReadMemory(pid_t pid, uint64_t address, void* to, size_t bytes);
 // At most `limit` bytes up to the next 0.
 std::string ReadText(pid_t pid, uint64_t address, size_t limit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks whether a process can be attached to, from /proc alone. If it cannot, nothing was touched, and the
-// error says why and what to do.
+// Checks from /proc alone whether a process can be attached to. An error says why, and what to do. The
+// process is not touched.
 #pragma once
 
 #include <sys/types.h>
@@ -11,15 +11,13 @@
 
 namespace vramscope::attach {
 
-// Returns an error for: no such process, a thread, ourselves, process 1, kernel threads, zombies, stopped and
-// traced processes, other users' processes, Yama's ptrace_scope, our own or the target's seccomp filter,
-// raised privileges, 32-bit, static and musl programs, shadow stacks, processes that ignore signals we need,
-// and processes that are already recorded.
+// Refused: threads, kernel threads, ourselves, process 1, zombies, stopped, traced or recorded processes.
+// Also other users' processes, ptrace_scope, seccomp filters, raised privileges, and processes that ignore
+// signals we need. And 32-bit, static and musl programs, and shadow stacks.
 Status CheckTarget(pid_t pid);
 
-// Returns why Yama forbids the attach and what to do about it, or "" if Yama allows it. `scope` is the
-// content of /proc/sys/kernel/yama/ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or "" on a kernel
-// without it.
+// Why Yama forbids the attach and what to do, or "". `scope`: content of /proc/sys/kernel/yama/ptrace_scope
+// (Documentation/admin-guide/LSM/Yama.rst), or "".
 std::string ForbiddenByPtraceScope(const std::string& scope, bool may_trace_anything);
 
 // True if the process has loaded a library of PyTorch.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes one stopped thread of another process call functions, and restores its state afterwards.
 //
-// Saved and restored: general registers, the signal mask, and the full extended state (x87, SSE, AVX, AMX).
-// The kernel defines the size of the extended state; a debugger with a fixed size fails on newer processors.
-// During the calls, all signals except faults are blocked in the thread. They stay pending, and the program
-// handles them later.
+// Saved and restored: general registers, signal mask, and the full extended state (x87, SSE, AVX, AMX).
+// During the calls, all signals except faults stay pending.
 //
 //   saved rsp ──► │ the thread's own stack   │
 //                 │ red zone, 128 bytes      │
@@ -31,24 +29,22 @@
 
 namespace vramscope::attach {
 
-// The general registers of a stopped thread.
 std::optional<user_regs_struct> ReadRegisters(pid_t thread);
 
 class RemoteCall {
  public:
-  // `others_may_run` is called repeatedly until the remote call returns. It must let the other stopped threads
-  // continue, because they might hold a lock.
+  // `others_may_run` is called until the remote call returns. The function must let other stopped threads
+  // continue: a stopped thread might hold a lock.
   RemoteCall(pid_t pid, Tracee& tracee, const LoaderLocks& locks, std::function<void()> others_may_run)
       : pid_(pid), tracee_(tracee), locks_(locks), others_may_run_(std::move(others_may_run)) {}
 
-  // Saves the thread's state. Call it before anything else.
+  // Saves the thread's state. Call first.
   bool Prepare();
   // Copies a string below the thread's stack and returns its address.
   uint64_t PushText(const std::string& text);
-  // Calls `function` with up to three integer arguments and returns rax. The call may take any time, but a
-  // wait for the dynamic loader's lock is aborted after some seconds.
+  // Calls `function` with up to three integer arguments; returns rax. A wait for the dynamic loader's lock is
+  // aborted after some seconds.
   Result<uint64_t> Do(uint64_t function, std::initializer_list<uint64_t> arguments);
-  // Restores the state before Prepare().
   void Restore();
 
  private:
@@ -67,7 +63,7 @@ class RemoteCall {
   std::vector<std::byte> extended_;
   uint64_t signals_ = 0;
   uint64_t stack_ = 0;                  // lowest address that we have used
-  std::vector<uint64_t> thread_words_;  // the thread's control block and what lies before it
+  std::vector<uint64_t> thread_words_;  // the thread's control block and the words before
 };
 
 }  // namespace vramscope::attach

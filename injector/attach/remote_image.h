@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded object of another process, read from that process's memory.
+// A loaded object of another process, read from its memory.
 //
-// Why memory and not the file: an upgrade may have replaced the file, or it may lie in a container. The
-// mapped code is the code that will be called. Layout: ELF gABI chapter 5; GNU hash section as written by
-// binutils.
+// The file may have been replaced, or lie in a container. Layout: ELF gABI chapter 5; GNU hash section as
+// written by binutils.
 #pragma once
 
 #include <elf.h>
@@ -19,13 +18,11 @@ namespace vramscope::attach {
 
 class RemoteImage {
  public:
-  // `base` is the address of the object's ELF header. Returns nothing if there is no header or no GNU hash
-  // table.
+  // `base`: address of the object's ELF header. Nothing if there is no header or no GNU hash table.
   static std::optional<RemoteImage> Read(pid_t pid, uint64_t base);
 
-  // The address of a function or variable that this object defines; 0 if it does not define `symbol`. If
-  // `bytes` is given, it is set to the size. A function that the loader chooses at run time (IFUNC) counts as
-  // not defined.
+  // The address of a function or variable that this object defines; 0 if not. `bytes`: set to the size, if
+  // given. An IFUNC counts as not defined.
   [[nodiscard]] uint64_t Find(std::string_view symbol, uint64_t* bytes = nullptr) const;
 
  private:
@@ -49,12 +46,12 @@ class RemoteImage {
   uint64_t hash_ = 0;
 };
 
-// Returns the base addresses of the mapped files whose names begin with one of `prefixes` ("libc.so",
-// "libc-2."): one per file, the address of its mapping with offset 0.
+// Base addresses of mapped files whose names begin with one of `prefixes` ("libc.so", "libc-2."), one per
+// file.
 std::vector<uint64_t> BasesOf(const std::vector<Mapping>& mappings,
                               std::initializer_list<std::string_view> prefixes);
 
-// The address of `symbol` in the first of the named files that defines it; 0 if none does.
+// The address of `symbol` in the first of these files that defines it; 0 if none.
 uint64_t FindIn(pid_t pid, const std::vector<Mapping>& mappings,
                 std::initializer_list<std::string_view> prefixes, std::string_view symbol,
                 uint64_t* bytes = nullptr);

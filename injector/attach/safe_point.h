@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where and when a thread of the target can be made to call dlopen.
+// Where and when a thread of the target can call dlopen.
 //
-// The entry of malloc is safe for the C library's allocator: a thread that calls malloc holds none of the
-// allocator's locks. But dlopen is not safe while any thread holds a lock of the dynamic loader. If another
-// thread holds it, our call would wait. If the stopped thread itself holds it, the loader's lists are half
-// changed.
+// At the entry of malloc, a thread holds no lock of the C library's allocator. While any thread holds a lock
+// of the dynamic loader, dlopen is not safe. The call would wait, or find half changed lists.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +12,15 @@
 
 namespace vramscope::attach {
 
-// The entries of all functions named `malloc` in the process (the C library's, jemalloc's, ...), at most
-// four.
+// The entries of all functions named `malloc` (the C library's, jemalloc's, ...), at most four.
 std::vector<uint64_t> MallocEntries(pid_t pid, const std::vector<Mapping>& mappings);
 
 class LoaderLocks {
  public:
   LoaderLocks(pid_t pid, const std::vector<Mapping>& mappings);
-  // True if any thread of the process holds one of the loader's locks. Takes microseconds; the process may be
-  // running.
+  // True if any thread of the process holds a lock of the loader. Takes microseconds. The process may run.
   [[nodiscard]] bool Held() const;
-  // True if `thread` holds one of these locks.
+  // True if `thread` holds such a lock.
   [[nodiscard]] bool HeldBy(pid_t thread) const;
   // True if `address` lies in the loader's _rtld_global.
   [[nodiscard]] bool Contains(uint64_t address) const { return address - begin_ < bytes_; }
@@ -34,16 +30,15 @@ class LoaderLocks {
   bool AnyHeld(IsOwner is_owner) const;
 
   pid_t pid_;
-  uint64_t begin_ = 0;  // of the loader's _rtld_global, which contains its locks (recursive mutexes)
+  uint64_t begin_ = 0;  // of _rtld_global, which contains the loader's locks
   uint64_t bytes_ = 0;
 };
 
-// Which threads may get breakpoints now; running threads come first. Left out: threads that block SIGTRAP or
-// SIGSEGV (the kernel would remove the program's handlers to deliver ours), and threads in a system call that
-// an interruption ends (epoll_wait and the like return EINTR).
+// Threads that may get breakpoints now, running ones first. Not threads that block SIGTRAP or SIGSEGV. Not
+// threads in a system call that an interruption ends (epoll_wait).
 std::vector<pid_t> ThreadsToWatch(pid_t pid);
 
-// Bytes between `address`, in the stack of a thread, and the end of that stack.
+// Bytes from `address`, in a thread's stack, to the end of that stack.
 uint64_t StackBelow(uint64_t address, const std::vector<Mapping>& mappings);
 
 }  // namespace vramscope::attach

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an injection in a process of its own, which outlives the command.
+// Runs an injection in its own process, which outlives the command.
 //
-// Why: during the injection we change the thread's debug registers and general registers. When the tracer
-// ends, the kernel releases the traced thread but restores neither. After `kill -9` of the command, the
-// program died at its next malloc (SIGTRAP), or in the middle of the call (SIGSEGV).
+// If the tracer ends during an injection, the kernel does not restore the target's registers. After `kill -9`
+// of the command, the program would die at its next malloc (SIGTRAP) or in the call (SIGSEGV).
 //
 //   vramscope attach              entering process: own session, no terminal, no files, all signals blocked
 //   ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -35,10 +34,9 @@ class Command {
   int socket_;
 };
 
-// Calls `enter` in a child process and returns what `enter` passed to Command::Answer(). `enter` returns when
-// the target is restored. Returns an error if no process can be created, or if the child ended without an
-// answer. `canceled` may be nullptr. After the answer, the calling thread waits a short time for the child to
-// end. A child that takes longer runs on alone.
+// Calls `enter` in a child process; returns what `enter` passed to Command::Answer(). `enter` returns when
+// the target is restored. An error if no process can be created, or the child ended without an answer.
+// `canceled` may be nullptr. Waits a short time for the child to end. A slower child runs on alone.
 Result<Injected> InSeparateProcess(const std::atomic<bool>* canceled,
                                    const std::function<void(const Command&)>& enter);
 

@@ -24,9 +24,8 @@ void Nap() {
   nanosleep(&kNap, nullptr);
 }
 
-// True for a debug exception. Not only TRAP_HWBKPT: in some virtual machines the processor's status has the
-// bit of single steps in addition to that of the breakpoint, and the kernel reports single steps. A program's
-// own int3 has another code (SI_KERNEL).
+// True for a debug exception. Not only TRAP_HWBKPT: in some virtual machines the kernel reports a single step
+// instead. A program's own int3 has another code (SI_KERNEL).
 bool IsDebugTrap(const siginfo_t& info) {
   return info.si_signo == SIGTRAP && info.si_code >= TRAP_BRKPT && info.si_code <= TRAP_HWBKPT;
 }
@@ -74,8 +73,8 @@ bool Tracee::Stop() {
 }
 
 void Tracee::Resume(int request, int signal) {
-  // This fails for a thread that was killed while stopped. Poll() then gets its wait status: until the tracer
-  // has waited for it, its parent is not notified, and the process remains a zombie.
+  // This fails for a thread that was killed while stopped. Poll() then gets its wait status. Until the tracer
+  // has waited, the parent is not notified, and the process remains a zombie.
   reason_ = StopReason::kRunning;
   ptrace(static_cast<__ptrace_request>(request), thread_, nullptr, signal);
 }

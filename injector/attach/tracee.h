@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread of the target under ptrace, and how to release it so that the program notices nothing.
 //
-// Why hardware breakpoints: they belong to one thread. An int3 in the code is hit by every thread, including
-// new threads that nobody traces yet, and kills the program (seen after 11 attaches to a program that creates
-// threads).
+// Hardware breakpoints belong to one thread. An int3 in the code also hits untraced new threads, and kills
+// the program (seen after 11 attaches).
 //
-// Why Release() is not just PTRACE_DETACH: the thread may have hit a breakpoint at the moment it was
-// interrupted. The kernel then reports the interruption first, and the SIGTRAP stays pending. After a plain
-// detach it would kill the program (seen after 20 attaches).
+// An interrupted thread may have a pending SIGTRAP from a breakpoint. After a plain PTRACE_DETACH, the
+// SIGTRAP would kill the program (seen after 20 attaches).
 //
 //   Seize ──► running ── Stop ──► stopped ── Arm, Continue ──► running ── Poll ──► stopped (kBreakpoint)
 //                                                                 │
@@ -40,26 +38,23 @@ class Tracee {
  public:
   explicit Tracee(pid_t thread) : thread_(thread) {}
 
-  // False, with errno set, if the thread may not be traced or is gone.
+  // False, with errno set, if the thread is gone or may not be traced.
   bool Seize();
-  // True if the running thread has now stopped or ended. Does not wait.
+  // True if the running thread has stopped or ended. Does not wait.
   bool Poll();
-  // Interrupts the thread and waits until it has stopped. False if it is gone or does not stop within a
-  // second.
+  // Interrupts the thread and waits until it has stopped. False if it is gone or takes more than a second.
   bool Stop();
   // Waits for the next stop.
   bool WaitForStop(std::chrono::milliseconds limit);
-  // Resumes a stopped thread and delivers a signal that is due. If the process is in a group stop (SIGSTOP),
-  // the thread stays stopped, as it would without us.
+  // Resumes a stopped thread and delivers a due signal. In a group stop (SIGSTOP), the thread stays stopped.
   void Continue();
-  // Like Continue, but the thread runs even if the process is in a group stop, and a due signal is held back
-  // until Release(). Used for the calls that we inject.
+  // Like Continue, but runs in a group stop, and holds a due signal back until Release(). For injected calls.
   void ContinueForUs();
 
-  // Sets breakpoints on the execution of up to four addresses. Stopped threads only.
+  // Sets breakpoints on up to four addresses. Stopped threads only.
   bool Arm(std::span<const uint64_t> addresses);
   void Disarm();
-  // Stops the thread if needed, and releases it as it was before Seize(). A thread that does not stop stays
+  // Releases the thread as it was before Seize(); stops it first if needed. A thread that does not stop stays
   // traced.
   void Release();
 
@@ -69,9 +64,9 @@ class Tracee {
   [[nodiscard]] bool stopped() const { return reason_ != StopReason::kRunning && !gone(); }
   [[nodiscard]] bool armed() const { return armed_; }
   [[nodiscard]] int signal() const { return signal_; }
-  // The wait status of a thread that is gone; nothing if another process received it.
+  // Wait status of a thread that is gone; nothing if another process received it.
   [[nodiscard]] std::optional<int> ending() const { return ending_; }
-  // The signal was ours: it will not be delivered.
+  // The signal was ours: do not deliver.
   void DropSignal() { signal_ = 0; }
 
  private:

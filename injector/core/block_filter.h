@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which devices' blocks are recorded (option device=auto|cpu|cuda|all).
 //
-// auto records CPU blocks until the process reports its first block on another device. From then on it
-// records only blocks on other devices: the CPU blocks of a GPU training run are of no interest, and a CPU
-// run has no others.
+// auto records CPU blocks until the first block on another device. From then on it records only blocks on
+// other devices.
 #pragma once
 
 #include <atomic>
@@ -15,7 +14,7 @@ struct BlockFilter {
   std::atomic<uint8_t> ready;       // 0 = the options have not been read
   std::atomic<uint8_t> cpu;         // record CPU blocks
   std::atomic<uint8_t> others;      // record blocks of all other devices
-  std::atomic<uint8_t> leaves_cpu;  // auto: the first block on another device switches `cpu` off
+  std::atomic<uint8_t> leaves_cpu;  // auto: the first block elsewhere switches `cpu` off
 };
 extern BlockFilter block_filter;
 

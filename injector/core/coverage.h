@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in the trace which hooks work, which do not, and why, so that no view claims more than was
-// observed.
+// Records in the trace which hooks work, which do not, and why. So no view claims more than was observed.
 #pragma once
 
 #include "trace_format/event.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of the CUDA driver calls that the hooks and CUPTI have seen in this process, for comparison.
+// Counts of the CUDA driver calls that the hooks and CUPTI have seen in this process.
 //
-// The hooks of the driver's functions count into seen_by_hooks; CUPTI's callbacks and activity records count
-// into the other two. injector/cupti reads seen_by_hooks to decide whether CUPTI is needed: if installed
-// hooks saw no look-up of a driver function, the program bypasses them.
+// injector/cupti reads them: if the hooks saw no look-up, the program bypasses the hooks and CUPTI is needed.
 #pragma once
 
 #include <atomic>
@@ -14,7 +12,7 @@ namespace vramscope::injector {
 struct DriverSight {
   std::atomic<bool> installed;
   std::atomic<uint64_t> lookups;  // look-ups of driver functions through the hooks
-  // Successful allocations of device memory: device, managed, pool blocks, physical memory.
+  // Successful allocations of device, managed and physical memory, and pool blocks.
   std::atomic<uint64_t> allocations;
   std::atomic<uint64_t> bytes;  // of these allocations
   std::atomic<uint64_t> frees;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded object of this process, read straight from its mapped ELF structures.
+// A loaded object of this process, read from its mapped ELF structures.
 //
-// Why not dlsym: a hook may have to find the real function while the program holds an allocator's mutex and
-// another thread holds the loader's lock, which dlopen and dlsym take. dl_iterate_phdr takes only the lock on
-// the list of objects, and everything else here reads memory. RTLD_NEXT would fail in any case: Python loads
-// torch RTLD_LOCAL, and RTLD_NEXT finds nothing there.
+// dlsym takes the loader's lock. Another thread may hold that lock while this thread holds an allocator's
+// mutex. dl_iterate_phdr takes only the lock on the list of objects. RTLD_NEXT finds nothing in torch, which
+// Python loads RTLD_LOCAL.
 //
 // Layout: ELF gABI chapter 5 (dynamic section, relocations), GNU hash section as written by binutils.
 #pragma once
@@ -19,26 +18,25 @@ namespace vramscope::injector {
 
 class ElfImage {
  public:
-  // False if the object has no dynamic symbols (for example the kernel's vdso).
+  // False without dynamic symbols (for example the vdso).
   bool Read(const dl_phdr_info& info);
 
   const char* name() const { return name_; }
   uintptr_t base() const { return base_; }
   bool Contains(const void* address) const;
-  // The address of a symbol (function or data) that this object itself defines, or nullptr. If `bytes` is
-  // given, it is set to the size in the symbol table.
+  // The address of a symbol that this object defines, or nullptr. `bytes`: set to its size, if given.
   void* Find(const char* symbol, size_t* bytes = nullptr) const;
-  // The exported function with its code at this address, or nullptr. Linear in the number of symbols.
+  // The exported function at this address, or nullptr. Linear in the number of symbols.
   const char* FunctionAt(const void* address) const;
-  // Copies the first bytes of the linker's build id, at most `most`, and returns how many. 0 = none.
+  // Copies at most `most` first bytes of the build id; returns how many. 0 = none.
   size_t BuildId(unsigned char* bytes, size_t most) const;
-  // True when one of its DT_NEEDED names begins with `prefix`.
+  // True if one of its DT_NEEDED names begins with `prefix`.
   bool Needs(const char* prefix) const;
-  // True if the loader made this address read-only after relocation.
+  // True if the loader made this address read-only.
   bool IsReadOnlyAfterRelocation(const void* address) const;
 
-  // Calls visit(slot, symbol name) for every pointer-sized place that the loader fills with the plain address
-  // of a named symbol: JUMP_SLOT, GLOB_DAT and absolute 64-bit relocations without addend (vtables).
+  // Calls visit(slot, symbol name) for every slot that the loader fills with a symbol's address. These are
+  // JUMP_SLOT, GLOB_DAT, and absolute 64-bit relocations without addend (vtables).
   template <typename Visit>
   void ForEachSlot(Visit visit) const {
     VisitTable(plt_relocations_, plt_relocation_count_, visit);
@@ -79,7 +77,7 @@ class ElfImage {
 };
 
 // Calls visit(image) for every loaded object except this library, in load order, until visit returns false.
-// No object can be unloaded during the walk; visit must not load any.
+// No object is unloaded meanwhile; visit must not load any.
 using VisitImage = bool (*)(const ElfImage& image, void* argument);
 void ForEachImage(VisitImage visit, void* argument);
 

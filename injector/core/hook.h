@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of the program that this library replaces. Coverage in the trace: missing (no such symbol here),
-// hooked (found), proven (called).
+// A function of the program that this library replaces. Coverage: missing (no such symbol), hooked (found),
+// proven (called).
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,20 @@
 namespace vramscope::injector {
 
 struct Hook {
-  const char* symbol;  // mangled; several rows may be forms of one function
+  const char* symbol;  // mangled; several rows may be one function
   const char* name;    // demangled
   void* ours;
   std::atomic<void*> found;  // the real function, set when the symbol was found
   std::atomic<bool> proven;  // our function was called
 };
 
-// Looks up the hooks that are not yet known. Walks the loaded objects once.
+// Looks up hooks that are not yet known. Walks the loaded objects once.
 void FindRealFunctions(Hook* hooks, size_t count);
 
-// The real function of a hook that was just called. Records kProven the first time. nullptr if no loaded
-// object defines it.
+// The real function of a called hook. Records kProven the first time. nullptr if no object defines it.
 void* ProveHook(Hook& hook);
 
-// The best known state of any of the hooks with that name: a function with several manglings is one hook.
+// The best state of the hooks with that name (a function may have several manglings).
 trace::CoverageState StateOfHook(const Hook* hooks, size_t count, const char* name);
 
 }  // namespace vramscope::injector

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Macros that expand the rows of a hook table: declarations, ids, Hook entries and the real functions.
+// Macros that expand the rows of a hook table: declarations, ids, Hook entries and real functions.
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //
-// Why one place for all tables: every framework's calls take the same path to the real function, and this
-// path is what a hook costs.
+// All frameworks' calls take this path to the real function.
 #pragma once
 
 #include <atomic>
@@ -16,15 +15,14 @@
 #define VRAMSCOPE_DECLARE_HOOK(function, name, result, symbol, parameters) \
   __attribute__((visibility("default"))) result function parameters __asm__(symbol);
 
-// A member of the table's `enum class HookId`, before kCount.
+// A member of the table's `enum class HookId`.
 #define VRAMSCOPE_NAME_HOOK(function, name, result, symbol, parameters) k##function,
 
 // An element of the table's Hook array.
 #define VRAMSCOPE_HOOK_ROW(function, name, result, symbol, parameters) \
   {symbol, name, reinterpret_cast<void*>(&function), nullptr, false},
 
-// Real<our function>(): the function of the framework, of the same type. The table must define
-// `real_functions`.
+// Real<our function>(): the framework's function, of the same type. The table must define `real_functions`.
 #define VRAMSCOPE_REAL_FUNCTION(function, name, result, symbol, parameters)               \
   inline auto* Real##function() {                                                         \
     return reinterpret_cast<decltype(&function)>(real_functions.Of(HookId::k##function)); \
@@ -32,17 +30,16 @@
 
 namespace vramscope::injector {
 
-// The real functions of the hooks that have been called. Separate from the hooks because every event reads
-// one: eight share a cache line.
+// The real functions of called hooks. Every event reads one: eight share a cache line.
 template <typename HookId, Hook* kHooks>
 class RealFunctions {
  public:
-  // nullptr if no loaded library has the function; the framework then cannot have called us.
+  // nullptr if no library has the function.
   void* Of(HookId id) {
     void* const real = functions_[Index(id)].load(std::memory_order_relaxed);
     return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);
   }
-  // The next call of each hook proves it again.
+  // Each hook is proven again at its next call.
   void Forget() {
     for (std::atomic<void*>& real : functions_) real.store(nullptr, std::memory_order_relaxed);
   }

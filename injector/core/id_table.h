@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded append-only set of byte strings with dense ids from 1, in memory of its own. Not synchronized.
+// A bounded append-only set of byte strings with ids from 1, in its own memory. Not synchronized.
 //
 //   slots   [ 0 | 3 | 0 | 1 | ... ]            open addressing by hash; 0 = empty, else an id
 //   entries [ - | {hash, offset, bytes} ... ]  by id
@@ -16,7 +16,7 @@ namespace vramscope::injector {
 
 class IdTable {
  public:
-  // Ids go from 1 to below `most_ids` (a power of two), contents up to `most_bytes`.
+  // At most `most_ids` - 1 ids (`most_ids`: a power of two) and `most_bytes` of contents.
   constexpr IdTable(uint32_t most_ids, size_t most_bytes) : most_ids_(most_ids), most_bytes_(most_bytes) {}
 
   // The id of equal bytes, or 0.
@@ -33,12 +33,12 @@ class IdTable {
     return 0;
   }
 
-  // The id that Add would give, or 0 if the table is full or cannot get memory.
+  // The id that Add would give; 0 if the table is full or out of memory.
   uint32_t Next(size_t length) {
     if (memory_ == nullptr && !Reserve()) return 0;
     return next_id_ < most_ids_ && used_bytes_ + length <= most_bytes_ ? next_id_ : 0;
   }
-  // Adds bytes that are not in the table yet. Call it only after Next returned an id.
+  // Adds bytes that are not in the table. Call only after Next returned an id.
   void Add(const void* bytes, size_t length) {
     const uint64_t hash = Hash(bytes, length);
     entries()[next_id_] = {.hash = hash, .offset = used_bytes_, .bytes = length};
@@ -51,7 +51,7 @@ class IdTable {
 
   uint32_t next_id() const { return next_id_; }
 
-  // The bytes of an id from 1 to next_id() - 1, in a table that was never cleared.
+  // The bytes of an id, in a table that was never cleared.
   const void* At(uint32_t id, size_t& length) const {
     length = entries()[id].bytes;
     return contents() + entries()[id].offset;
@@ -89,7 +89,7 @@ class IdTable {
     return true;
   }
 
-  // Multiply and fold, eight bytes at a time; the final mix spreads into the low bits that First uses.
+  // Multiply and fold, eight bytes at a time.
   static uint64_t Hash(const void* data, size_t length) {
     const auto* at = static_cast<const unsigned char*>(data);
     uint64_t hash = 0x9E3779B97F4A7C15 ^ length;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds a mutex until the end of a scope.
 //
-// Why not std::mutex and std::lock_guard: the child of a fork may find a mutex held by a thread that it does
-// not have, and must be able to initialize it again (PTHREAD_MUTEX_INITIALIZER).
+// Not std::mutex: after fork, the child may find a mutex held by a thread that the child lacks. The child
+// must be able to initialize the mutex again (PTHREAD_MUTEX_INITIALIZER).
 #pragma once
 
 #include <pthread.h>

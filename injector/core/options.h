@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's request to this process: a copy of the environment variables, made before the program can
-// change them.
+// The collector's request to this process: a copy of the environment, before the program can change it.
 //
 //   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
 //
@@ -21,25 +20,24 @@ struct Options {
   char session[4096];  // the session folder; empty = this process is not recorded
   char text[8192];     // VRAMSCOPE_OPTIONS
   int collector = 0;   // pid; 0 = unknown, treated as alive
-  bool dormant;        // VRAMSCOPE=dormant: without a session, wait for a request to start one (dormant.h)
+  bool dormant;        // VRAMSCOPE=dormant: wait for a request (dormant.h)
 };
 
 extern Options options;
 
-// A session may begin and end while other threads read this (SetOptions).
+// May change while other threads read (SetOptions).
 inline bool SessionIsWanted() { return __atomic_load_n(&options.session[0], __ATOMIC_ACQUIRE) != 0; }
 inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_RELAXED); }
 
-// Reads the environment. A process with raised privileges (setuid) is never recorded.
+// Reads the environment. A setuid process is never recorded.
 void ReadOptions();
-// Like ReadOptions, but from arguments, for a session on demand. If one of them is too long, returns false
-// and changes nothing. An empty `session` stops recording.
+// Like ReadOptions, from arguments, for a session on demand. False, without a change, if one is too long. An
+// empty `session` stops recording.
 bool SetOptions(const char* session, const char* text, int collector);
-// Copies the value of `key` into `buffer`, truncated to fit, always 0-terminated if capacity > 0. Returns the
-// length copied, 0 if absent.
+// Copies the value of `key`, truncated to fit, 0-terminated if capacity > 0. Returns the length; 0 if absent.
 size_t Option(const char* key, char* buffer, size_t capacity);
 bool OptionIs(const char* key, const char* value);
-// The number at the start of the option's value; `absent` if there is none.
+// The number at the start of the value; `absent` if none.
 uint64_t OptionNumber(const char* key, uint64_t absent);
 
 }  // namespace vramscope::injector

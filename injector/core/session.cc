@@ -86,9 +86,9 @@ void ForgetParent(pid_t parent) {
   }
 }
 
-// Order of the locks: names, then session (defining a name may need a ring). They are held across fork, so
-// that a child never starts with half an entry in a table. A thread that holds them and forks from a signal
-// handler must not deadlock with itself.
+// Order of the locks: names, then session (defining a name may need a ring). Both are held across fork, so
+// that a child never starts with half an entry in a table. A thread that holds them may fork from a signal
+// handler, and must not deadlock with itself.
 constinit thread_local bool locked_for_fork __attribute__((tls_model("initial-exec"))) = false;
 
 void BeforeFork() {
@@ -111,8 +111,8 @@ void AfterForkInChild() {
   ForgetParent(session.pid.load(std::memory_order_relaxed));
 }
 
-// A child made by a bare clone system call comes here at its first event: no handler has run, and a lock may
-// be held by a thread that does not exist here.
+// A child of a bare clone system call comes here at its first event. No handler has run, and a lock may be
+// held by a thread that does not exist here.
 void ForgetParentAfterBareClone() {
   pid_t recorded = session.pid.load(std::memory_order_relaxed);
   if (recorded == 0 || recorded == getpid()) return;
@@ -192,8 +192,8 @@ void BeginOrMiss() {
   if (!session.counted_unrecorded) session.counted_unrecorded = CountUnrecorded(1);
 }
 
-// Removes the threads that can no longer touch their ring of this session. Either they were seen outside the
-// recorder, and will notice the new session when they enter it again; or they have released the ring.
+// Removes the threads that can no longer touch their ring of this session. Such threads were seen outside the
+// recorder and will notice the new session, or have released the ring.
 bool NobodyIsInside() {
   bool nobody = true;
   for (ThreadRing*& owner : session.owners) {
@@ -244,8 +244,7 @@ trace::RingHeader* MapNewRing(uint32_t index) {
     return nullptr;
   char path[kPathBytes];
   WritePath(path, session.image);
-  // Opened again each time: the program could close a descriptor that we keep open, and reuse its number for
-  // one of its own files.
+  // Opened each time: the program could close a descriptor that we keep, and reuse its number.
   const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) {
     // The program has used up its descriptors: it may close some.

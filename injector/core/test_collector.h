@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's end of the rings, for tests: creates a session folder and drains what processes put into
-// it. It follows trace_format/ring.h and raw_record.h, not the injector's code, so that it detects when the
-// injector breaks the layout.
+// The collector's end of the rings, for tests: creates a session folder and drains the rings. Follows
+// trace_format/ring.h and raw_record.h, not the injector's code.
 #pragma once
 
 #include <sys/types.h>
@@ -30,31 +29,31 @@ struct TestRecord {
 
 class TestCollector {
  public:
-  // Creates a session folder, locks it, and names it in this process's environment with these options.
+  // Creates and locks a session folder, and names it in the environment with these options.
   explicit TestCollector(const std::string& options);
   ~TestCollector();  // removes the folder
   TestCollector(const TestCollector&) = delete;
   TestCollector& operator=(const TestCollector&) = delete;
 
   const std::string& folder() const { return folder_; }
-  // Unlock() has the effect of a killed collector; Lock() undoes it.
+  // Unlock() simulates a killed collector.
   void Unlock() const;
   void Lock() const;
-  // Sets the environment again, for processes started from now on.
+  // Sets the environment for processes started from now on.
   void SetOptions(const std::string& options);
 
-  // Takes the records in the rings, frees their space, and keeps them for Records().
+  // Takes the records from the rings for Records().
   void Drain();
-  // In order of time; the records of a thread are in their original order.
+  // In order of time; each thread's in original order.
   std::vector<TestRecord> Records() const;
   std::vector<TestRecord> Of(trace::EventType type) const;
   void Clear() { records_.clear(); }
 
-  // A text of a process: its own, or its parent's from before the fork. "" if there is none.
+  // A text of a process, or of its parent before the fork; "" = none.
   std::string Text(const TestRecord& record, uint64_t id) const;
   std::vector<uint32_t> Stack(const TestRecord& record, uint64_t id) const;
 
-  // Records that were dropped, over all rings and processes.
+  // Dropped records, over all rings.
   uint64_t Lost() const;
   size_t FileCount() const { return files_.size(); }
   // The header of a process's latest file, or nullptr.
@@ -74,7 +73,7 @@ class TestCollector {
   void Take(const Key& key, File& file, uint32_t thread, const trace::RawRecord* record);
 
   std::string folder_;
-  int lock_ = -1;  // descriptor of the folder; its lock shows that this collector is alive
+  int lock_ = -1;  // descriptor of the folder; its lock means alive
   std::map<Key, File> files_;
   std::vector<TestRecord> records_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session of a test program: this process is the collector for itself and for its forked children.
+// The session of a test program: this process is the collector for itself and its forked children.
 #pragma once
 
 #include <signal.h>
@@ -19,7 +19,7 @@ namespace vramscope::injector {
 
 inline constexpr uint64_t kTestRingBytes = 1 << 16;
 
-// The only collector of this program, empty: records that earlier tests left in the rings are dropped.
+// The only collector of this program, emptied.
 inline TestCollector& FreshCollector() {
   static TestCollector collector("ring_bytes=" + std::to_string(kTestRingBytes));
   Initialize();
@@ -28,7 +28,7 @@ inline TestCollector& FreshCollector() {
   return collector;
 }
 
-// Drains continuously until it goes out of scope, on a thread that handles no signals.
+// Drains continuously until out of scope, on a thread that handles no signals.
 class DrainingThread {
  public:
   explicit DrainingThread(TestCollector& collector)
@@ -43,7 +43,7 @@ class DrainingThread {
   std::jthread thread_;
 };
 
-// Options for this process and for children forked from here on, until the end of the test.
+// Options for this process and later children, until out of scope.
 class ScopedOptions {
  public:
   explicit ScopedOptions(const char* text) : saved_(options.text) { strcpy(options.text, text); }
@@ -59,7 +59,7 @@ inline bool RecordCounter(uint64_t value) {
   return Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kUser), 0, value, 0);
 }
 
-// Runs `body` in a forked child and returns the child's pid; the child exits 0 when the body returns.
+// Runs `body` in a forked child, which exits 0 afterwards. Returns its pid.
 template <typename Body>
 pid_t StartChild(Body body) {
   const pid_t child = fork();

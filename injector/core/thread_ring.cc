@@ -27,7 +27,7 @@ bool Unit(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t se
   return true;
 }
 
-// A ring is reused: the words of the last unit beyond the end of a short record must not show old data.
+// A ring is reused: old data must not show in the last unit of a short record.
 template <uint64_t (*clock)()>
 bool Words(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count) {
   const uint8_t units = trace::RawUnitsForWords(count);
@@ -67,7 +67,7 @@ trace::RawRecord* At(const ThreadRing& ring) {
 }
 
 // Looks at the collector's progress once. A record never wraps, so room_end is the nearer of "ring full" and
-// "end of the ring"; when the piece up to the end is too short, it is filled with padding.
+// "end of the ring". Padding fills a piece at the end that is too short.
 trace::RawRecord* RoomNow(ThreadRing& ring, size_t bytes) {
   const uint64_t size = ring.mask + 1;
   const uint64_t full = ring.header->tail.load(std::memory_order_acquire) + size;

@@ -130,8 +130,8 @@ uint32_t Unwind() {
   return walk.name;
 }
 
-// Like Unwind, but with the sizes measured before; 0 if one is not known. Always 0 on processors whose calls
-// do not store the return address on the stack: there the stack is unwound each time.
+// Like Unwind, with measured sizes; 0 if one is not known. Always 0 where calls do not store the return
+// address on the stack. There the stack is unwound.
 uint32_t WalkFrames([[maybe_unused]] const CallSite& site) {
 #if defined(__x86_64__)
   constexpr int kMostFrames = 32;

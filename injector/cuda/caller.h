@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the caller: the loaded object outside CUDA's runtime that caused a driver call.
+// Finds the loaded object outside CUDA's runtime that caused a driver call.
 //
 //   libc10_cuda.so ──cudaMalloc──► libcudart.so.12 ──cuMemAlloc──► here        libc10_cuda.so
 //   libnccl.so.2 (its own cudart inside) ──cuMemAlloc──► here                  libnccl.so.2
 //
-// If the return address lies in a shared libcudart, the frames above it identify the caller. Unwinding them
-// costs microseconds. The runtime's functions have frames of fixed size, so the distance from a return
-// address to the caller's stack pointer is constant. After three equal measurements the stored size is used
-// (x86-64 only).
+// If the return address lies in a shared libcudart, the frames above identify the caller. Unwinding costs
+// microseconds. The runtime's frames have fixed sizes. After three equal measurements, the stored size is
+// used (x86-64 only).
 #pragma once
 
 #include <cstdint>
@@ -17,10 +16,10 @@ namespace vramscope::injector {
 // The place that called one of our functions.
 struct CallSite {
   const void* return_address;
-  const void* stack;  // the caller's stack pointer at the call (the canonical frame address of the callee)
+  const void* stack;  // caller's stack pointer at the call (callee's canonical frame address)
 };
 
-// The id of the object's file name; 0 if unknown (generated code). Do not use inside dlsym.
+// The id of the object's file name; 0 if unknown (generated code). Not inside dlsym.
 uint32_t CallingLibrary(const CallSite& site);
 
 }  // namespace vramscope::injector

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events of contexts, code and function look-ups: calls that have no size argument or take no memory.
 //
-// A context's size is the growth of the device's used memory while it is created. There is no context yet in
-// which to ask the driver, so NVML is used if it is installed; without it the size is 0: not known. Code is
-// measured in the current context: when it is loaded, when one of its functions is first looked up or used
-// (loaded_functions.h), and when it is unloaded. Both measurements are disturbed by other threads and
-// processes that allocate meanwhile.
+// A context's size is the growth of the device's used memory while it is created. NVML is asked, because
+// there is no context yet. Without NVML the size is 0: not known. Code is measured in the current context, at
+// loading, first look-up or use (loaded_functions.h), and unloading. Other threads and processes that
+// allocate meanwhile disturb both measurements.
 #include <atomic>
 
 #include "injector/cuda/device_use.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patches the slots of objects whose calls bypass us because of how or when they were loaded: the slots of
-// dlsym and dlvsym, and those of the driver's functions in objects that are linked to libcuda.
+// Patches dlsym, dlvsym and the driver's functions in objects that bypass us because of how or when they were
+// loaded.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace vramscope::injector {
 
-// Redirect the slots of one object to our functions, and undo it. One thread at a time.
+// Redirect the slots of one object, and undo it. One thread at a time.
 void PatchLookupsOf(const ElfImage& image);
 void RestoreLookupsOf(const ElfImage& image);
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries NVML for the used memory of a device. The driver reports it only in a context, which may not exist
-// yet.
+// Queries NVML for the used memory of a device. The driver needs a context for that.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::injector {
 
-// Bytes in use by all processes. False if there is no NVML, or if NVML does not know the device. Loads
-// libnvidia-ml.so.1 at the first call: use it only where the program does something slow anyway, such as
-// creating a context.
+// Bytes in use by all processes. False if NVML is missing or does not know the device. Slow at the first
+// call, which loads libnvidia-ml.so.1.
 bool DeviceUse(int device, uint64_t* used);
 
 }  // namespace vramscope::injector

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few layouts of CUDA's driver interface that the hooks read.
+// The layouts of CUDA's driver interface that the hooks read.
 //
-// Why our own: the recorder is built without CUDA's headers and serves all releases from 11 on. Each struct
-// ends after the last field that we read. scripts/check_driver_table.py compares the structs with a cuda.h.
+// The recorder is built without CUDA's headers and serves all releases from 11 on. Structs end after the last
+// field that we read. scripts/check_driver_table.py compares them with a cuda.h.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One driver call of the program: whether it is recorded, who made it, and how it ended.
 //
-// The driver calls itself, and the recorder's own calls come through here too. Only the outermost call of a
-// thread is the program's.
+// Calls by the driver and the recorder come through here too. Only a thread's outermost call is the
+// program's.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,11 @@ extern std::atomic<DriverHooks> driver_hooks;
 // Called once, by the library's constructor.
 void DecideDriverHooks();
 bool DriverHooksAreForbidden();  // by the environment
-// Resets the proven state, so that each function's next call proves it again.
+// Each function is proven again at its next call.
 void ForgetDriverNames();
 
-// The real function that ours calls. If it was not looked up through us (a program linked to libcuda), the
-// loaded objects are searched. nullptr if none defines it.
+// The real function that ours calls. Searches the loaded objects if it was not looked up through us. nullptr
+// if none defines it.
 void* FindRealDriver(DriverFunction function);
 inline void* RealDriver(DriverFunction function) {
   void* const real = real_driver[static_cast<size_t>(function)].load(std::memory_order_acquire);
@@ -47,7 +47,7 @@ class DriverCall {
   [[nodiscard]] bool is_recorded() const { return recorded_; }
   [[nodiscard]] DriverFunction function() const { return function_; }
   [[nodiscard]] const void* caller() const { return site_.return_address; }
-  // Ids of texts; 0 if there are none. The first call of api() for a function records that its hook works.
+  // Ids of texts; 0 = none. The first api() of a function records that its hook works.
   uint32_t api() const;
   [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 

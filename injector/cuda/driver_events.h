@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of driver calls on memory: for each event of driver_functions.def, what is noted before the call
-// and recorded after it.
+// For each event of driver_functions.def: what is noted before the call, and recorded after it.
 //
-// Each overload takes the parameters of driver functions that have this event. trace::DriverMemory explains
-// how each kind counts.
+// Each overload takes the parameters of driver functions with this event. See trace::DriverMemory for the
+// kinds.
 #pragma once
 
 #include "injector/cuda/driver_call.h"
@@ -48,8 +47,7 @@ struct ImportsMemory : DriverEvent {
   static void After(DriverCall& call, const Handle* memory, const ExternalMemory* descriptor);
 };
 
-// A free is recorded before the call. If the call fails, a second record with the error follows
-// (driver_records.h).
+// Recorded before the call. A second record with the error follows a failed call (driver_records.h).
 struct GivesBack : DriverEvent {
   static void Note(DriverCall& call, trace::DriverMemory kind, uint64_t address, uint64_t bytes = 0);
   static void Finish(const DriverCall& call, trace::DriverMemory kind, uint64_t address);
@@ -122,7 +120,7 @@ struct Unmaps : DriverEvent {
   static void After(DriverCall& call, DevicePtr pointer, size_t bytes);
 };
 
-// Graphs: nodes are recorded when they are created. Their memory is what the driver reports after a launch.
+// Graphs: nodes are recorded when created. The memory of nodes is the driver's figure after a launch.
 struct AddsAllocationNode : DriverEvent {
   static void After(DriverCall& call, const Handle* node, Handle graph, const Handle* after, size_t count,
                     const AllocationNode* allocation);
@@ -144,7 +142,7 @@ struct TrimsGraphs : DriverEvent {
   static void After(DriverCall& call, int device);
 };
 
-// The interface has no size for contexts and code, so the device's used memory is compared before and after.
+// Contexts and code: the device's used memory is compared before and after.
 struct MakesPrimaryContext : DriverEvent {
   static void Before(DriverCall& call, const Handle* context, int device);
   static void After(DriverCall& call, const Handle* context, int device);
@@ -176,12 +174,10 @@ struct EndsContext : GivesBack {
 struct LoadsCode : DriverEvent {
   static void NoteUse(DriverCall& call);
   static void RecordUse(const DriverCall& call, Handle module);
-  // If the device has more memory in use than before the call, records the difference as code without a
-  // handle of its own, and returns true.
+  // If the device's used memory grew, records the difference as code without a handle, and returns true.
   static bool RecordGrowth(const DriverCall& call);
-  // If the device has less memory in use than before the call, records the difference as freed: from
-  // `module`, or from no handle if nullptr. With a module it records even a difference of 0, because the
-  // handle may be reused.
+  // If the used memory shrank, records the difference as freed from `module` (nullptr: no handle). With a
+  // module even 0 is recorded: the handle may be reused.
   static void RecordShrinkage(const DriverCall& call, Handle module);
   template <typename... Parameters>
   static void Before(DriverCall& call, Parameters...) {
@@ -203,7 +199,7 @@ struct FindsCode : LoadsCode {
   }
 };
 struct FindsVariable : FindsCode {};
-// Measured once per function: IsUsual passes all later calls straight to the driver (driver_entries.cc).
+// Measured once per function. IsUsual passes later calls to the driver (driver_entries.cc).
 struct UsesCode : LoadsCode {
   template <typename... Parameters>
   static bool IsUsual(Parameters... parameters) {
@@ -245,8 +241,7 @@ struct SetsLimit : LoadsCode {
   static void After(DriverCall& call, int limit, size_t value);
 };
 
-// Records the driver's answer to the program's own query, which is as good as an answer to the recorder's
-// query.
+// Records the driver's answer to the program's own query.
 struct TellsUse : DriverEvent {
   static void After(DriverCall& call, const size_t* free_bytes, const size_t* total);
 };

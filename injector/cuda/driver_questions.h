@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder's queries to the driver: the current device, memory pools, the memory in use.
 //
-// The functions are libcuda's exports, found once and called directly instead of through our own. They are
-// never called from inside dlsym. Each of them may fail; the result is then "not known".
+// Calls libcuda's exports directly. Not inside dlsym. Each may fail; the result is then "not known".
 #pragma once
 
 #include <cstdint>
@@ -15,14 +14,14 @@ namespace vramscope::injector {
 inline constexpr int kPoolReserved = 5, kPoolUsed = 7;
 inline constexpr int kGraphsUsed = 0, kGraphsReserved = 2;
 
-// The device of the thread's context, as trace::DeviceCode; index 0xff when it has none.
+// The device of the thread's context, as trace::DeviceCode; index 0xff without one.
 uint64_t CurrentDeviceCode();
 int CurrentDevice();  // -1 = none
 uint64_t CodeOfDevice(int device);
 
-// Memory in use on the current context's device; false if there is no current context.
+// Memory in use on the current context's device; false without one.
 bool MemoryInUse(uint64_t* used, uint64_t* total);
-// Like MemoryInUse, for the device of `context`, which is made current for the query.
+// Like MemoryInUse, for the device of `context`.
 bool MemoryInUseOf(driver::Handle context, uint64_t* used, uint64_t* total);
 
 driver::Handle CurrentPoolOf(int device);                 // nullptr = not known

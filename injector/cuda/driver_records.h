@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of the driver level (trace_format/event.h: driver_alloc, driver_free, driver_map).
 //
-// Times: an allocation is recorded after the call, a free before it. So memory that is freed here and given
-// to another thread before the call returns never seems to be allocated twice. If the call
-// fails, the free is recorded a second time, with the error.
+// An allocation is recorded after the call, a free before it. So memory that another thread gets meanwhile is
+// never allocated twice. A failed free is recorded a second time, with the error.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct DriverMemoryFacts {
 };
 
 void RecordTaken(const DriverCall& call, const DriverMemoryFacts& facts);
-// Before the call; `call.result` is still kSuccess then.
+// Call before the driver: `call.result` is still kSuccess.
 void RecordGiven(const DriverCall& call, trace::DriverMemory kind, uint64_t address, uint64_t bytes = 0);
 void RecordMapping(const DriverCall& call, uint64_t address, uint64_t bytes, bool mapped, uint64_t handle);
 

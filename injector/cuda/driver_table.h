@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of driver_functions.def at run time: finds a function by its symbol or by cuGetProcAddress's
-// arguments, and holds its real function.
+// arguments.
 //
-// Everything here may be called from inside dlsym: no locks, no allocation, no CUDA. Names are compared
-// whole; a function missing from the table is never guessed.
+// Callable inside dlsym: no locks, no allocation, no CUDA. Only whole names match.
 #pragma once
 
 #include <atomic>
@@ -34,22 +33,22 @@ inline const DriverForm& FormOf(DriverFunction function) {
   return driver_forms[static_cast<size_t>(function)];
 }
 
-// The newest CUDA release whose headers the table was compared with.
+// Newest CUDA release that the table was compared with.
 inline constexpr int kNewestKnownCuda = 13050;
 
-// Returns kCount if the table has no such symbol.
+// kCount if there is none.
 DriverFunction FindBySymbol(const char* symbol);
-// The form that cuGetProcAddress returns for this name, version and flags; kCount if it is not in the table.
+// The form for this name, version and flags of cuGetProcAddress; kCount if there is none.
 DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags);
 
-// The real functions, by DriverFunction. Set when a function is looked up, or when it is first called.
+// The real functions, by DriverFunction. Set at look-up, or at the first call.
 extern std::atomic<void*> real_driver[kDriverFunctions];
 
-// Returns our function to use instead of `real`, and makes ours call `real`. Returns `real` itself if ours
-// already replaces a function of another library (two drivers in one process: only the first is recorded).
+// Our function for `real`, which ours then calls. `real` itself if ours already replaces another library's
+// (of two drivers, the first is recorded).
 void* StandInFor(DriverFunction function, void* real);
 
-// How often functions of the table were looked up, and how.
+// Look-ups of the table's functions.
 struct DriverLookups {
   std::atomic<uint64_t> by_dlsym, by_driver, refused;
 };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers the program's look-ups of driver functions with the recorder's own functions.
+// Answers the program's look-ups of driver functions with the recorder's functions.
 //
 //   dlsym(handle, "cuMemAlloc_v2") ──► assembly: another name? on to the real dlsym, nothing changed
 //                                  └─► DriverFunctionFor: the real function from the real dlsym,
 //                                                         ours is returned
 //   cuGetProcAddress("cuMemAlloc", &f, 12000, flags) ──► the driver answers ──► StandInForAnswer: ours in f
 //
-// Rules learned from the failures of other tools: compare the whole name. Never search with a handle other
-// than the caller's. For names that are not ours, jump to the real dlsym (no call), so that RTLD_NEXT and
-// RTLD_DEFAULT see the real caller. Leave the driver's own look-ups alone. No locks, no allocation and no
-// CUDA in here.
+// Rules: compare the whole name. Search only with the caller's handle. For other names, jump to the real
+// dlsym: RTLD_NEXT and RTLD_DEFAULT see the real caller. Leave the driver's own look-ups alone. No locks, no
+// allocation, no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct Answer {
 extern "C" Answer vramscope_driver_function_for(void* handle, const char* name, const char* version,
                                                 const void* caller);
 
-// Called after cuGetProcAddress has answered `caller`.
+// Call after cuGetProcAddress has answered `caller`.
 void StandInForAnswer(const void* caller, const char* name, void** function, int cuda_version,
                       uint64_t flags);
 

@@ -54,9 +54,9 @@ struct Exchanges {
 };
 constinit Exchanges exchanges = {};
 
-// Which pages were written to since they were mapped, from /proc/self/pagemap (Documentation/admin-guide/mm/
-// pagemap.rst): in memory or swapped out, and no longer a page of the file. All pages, if that file cannot be
-// read.
+// The pages that were written to since they were mapped, from /proc/self/pagemap
+// (Documentation/admin-guide/mm/pagemap.rst). They are in memory or swapped out, and no longer pages of the
+// file. All pages, if pagemap cannot be read.
 class WrittenPages {
  public:
   WrittenPages() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}

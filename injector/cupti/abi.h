@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of CUPTI's interface that we use, in the layout of its headers: cupti_callbacks.h,
-// cupti_activity.h, cupti_driver_cbid.h and generated_cuda_meta.h of CUDA 11.8 to 13.5.
+// The part of CUPTI's interface that we use, in the layout of CUDA 11.8 to 13.5. Sources: cupti_callbacks.h,
+// cupti_activity.h, cupti_driver_cbid.h and generated_cuda_meta.h.
 //
-// Why declared here: CUPTI is never linked, and its headers need not be on the build machine.
-// scripts/check_cupti_layout.py compiles these declarations against any release's headers.
+// CUPTI is never linked. scripts/check_cupti_layout.py compiles these declarations against a release's
+// headers.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,8 @@ inline constexpr Result kSuccess = 0;
 inline constexpr Result kMultipleSubscribers = 39;  // another client holds the one slot
 inline constexpr Result kUnknownError = 999;        // also: no driver
 
-// cuptiGetVersion: 18 = CUDA 11.8 and 12.0, 24 = 12.6; 13.0 and later return 130000 and more. Activity
-// records are read only between these two versions: earlier releases have other layouts, later ones are not
-// verified.
+// cuptiGetVersion: 18 = CUDA 11.8 and 12.0, 24 = 12.6; from 13.0 on 130000 and more. Activity records are
+// read only between these versions.
 inline constexpr uint32_t kFirstVersion = 18;
 inline constexpr uint32_t kLastVersion = 130599;
 
@@ -42,7 +41,7 @@ struct CallbackData {  // CUpti_CallbackData
   uint32_t correlation_id;
 };
 
-// Numbers of the driver's functions. A number is never reused for another function.
+// Numbers of the driver's functions. Never reused for another function.
 enum Function : uint32_t {
   kMemFreeHost = 38,
   kMemHostAlloc = 39,
@@ -91,8 +90,8 @@ enum MemoryKind : int {
 };
 enum PoolOperation : int { kPoolCreated = 1, kPoolDestroyed = 2, kPoolTrimmed = 3 };
 
-// The leading fields, which CUpti_ActivityMemory3 (CUDA 11) and CUpti_ActivityMemory4 (12 and 13) share. Do
-// not use sizeof to reach the next record: `next_record` finds it.
+// The leading fields that CUpti_ActivityMemory3 (CUDA 11) and CUpti_ActivityMemory4 (12 and 13) share. Use
+// `next_record`, not sizeof, to reach the next record.
 struct MemoryRecord {
   int kind;
   int operation;
@@ -117,7 +116,7 @@ struct MemoryRecord {
   uint64_t pool_used;
 };
 
-// The same for CUpti_ActivityMemoryPool2 and 3.
+// The leading fields of CUpti_ActivityMemoryPool2 and 3.
 struct PoolRecord {
   int kind;
   int operation;
@@ -137,7 +136,7 @@ using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* most_re
 using BufferCompleted = void (*)(Context context, uint32_t stream, uint8_t* buffer, size_t size,
                                  size_t valid);
 
-// The functions that we call, by the names used to look them up.
+// The functions that we call, by their look-up names.
 struct Functions {
   Result (*get_version)(uint32_t*);
   Result (*subscribe)(Subscriber*, Callback, void*);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity records of memory and memory pools. They are compared with what the callbacks and the
-// hooks report. Globals of modules (static device memory) are recorded only here.
+// CUPTI's activity records of memory and memory pools. The records are compared with the callbacks and hooks.
+// Static device memory of modules is recorded only here.
 //
-// The buffer callbacks belong to the whole process. If another client registers its callbacks, that client
-// gets all records. So we stop before it registers (client.h).
+// A process has one set of buffer callbacks. If another client registers, that client gets all records. So we
+// stop before (client.h).
 #pragma once
 
 #include "injector/cupti/abi.h"

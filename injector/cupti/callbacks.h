@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the memory events of the driver's functions that CUPTI's callbacks report. The records are those of
-// the hooks, but without the calling library, which CUPTI does not report.
+// Records the memory events that CUPTI's callbacks report. Like the hooks' records, without the calling
+// library.
 #pragma once
 
 #include <span>
@@ -9,12 +9,10 @@
 
 namespace vramscope::injector::cupti {
 
-// The functions to subscribe to.
 std::span<const Function> WatchedFunctions();
 
-// CUPTI's callback; `user_data` is the Functions for queries. Called on the thread that calls the driver,
-// before and after the call. Counts every call. Records calls until the driver's hooks see a function
-// looked up for the first time; after that, the hooks record them.
+// CUPTI's callback, before and after each driver call, on its thread. `user_data`: the Functions. Counts
+// every call. Records calls until the driver's hooks see a look-up.
 void OnDriverCall(void* user_data, int domain, uint32_t function, const void* data);
 
 }  // namespace vramscope::injector::cupti

@@ -92,7 +92,7 @@ int Print(char* to, size_t room, const char* who, const DriverSight& sight) {
 }
 
 // At exit, while CUPTI still answers: records the device memory seen by callbacks, hooks and activity
-// records, and the differences.
+// records.
 void CompareAtExit() {
   const Locked locked(lock);
   StopOwnActivity();
@@ -187,8 +187,8 @@ Result SubscribeOther(Call call) {
 
 }  // namespace
 
-// Called after every step. A program without a GPU never loads the driver, and searching the libraries for it
-// takes 40 us. So it searches only if a library was loaded since.
+// Called after every step. A program without a GPU never loads the driver, and the search takes 40 us. So the
+// search runs only if a library was loaded since.
 void ConsiderCupti() {
   if (__builtin_expect(decided.load(std::memory_order_relaxed), 1)) return;
   const uint64_t situation =

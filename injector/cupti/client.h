@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's subscription to CUPTI: when we take it, and when we give it up for other clients.
+// This process's subscription to CUPTI: when we take it, and when we yield to other clients.
 //
 // CUPTI serves one subscriber. If torch.profiler finds the slot taken, it records no GPU events for the rest
-// of the process. So we hold the slot only where we must, and release it before another client asks:
+// of the process. So we hold it only where needed:
 //
 //   off    never
 //   auto   if the driver's hooks are in place and a driver is loaded, but no look-up came through the hooks:
@@ -11,18 +11,18 @@
 //
 //   ours ──► another client subscribes: we give it up ──► it unsubscribes or finalizes: we take it again
 //
-// We see the other client when it calls cuptiSubscribe(_v2), cuptiUnsubscribe, cuptiFinalize or
-// cuptiActivityRegisterCallbacks through the dynamic linker. There our functions of these names are found
-// first, also by PyTorch's profiler. We never call cuptiFinalize.
+// The other client calls cuptiSubscribe(_v2), cuptiUnsubscribe, cuptiFinalize or
+// cuptiActivityRegisterCallbacks through the dynamic linker. The linker finds our functions of these names
+// first. We never call cuptiFinalize.
 #pragma once
 
 namespace vramscope::injector::cupti {
 
-// Called where a subscription may be taken: torch was imported, or a step has ended. Cheap if there is
-// nothing to do. Do not call it from inside an allocator.
+// Call where a subscription may be taken: torch was imported, or a step has ended. Cheap otherwise. Not
+// inside an allocator.
 void ConsiderCupti();
 
-// The driver is starting and has loaded this library for it (CUDA_INJECTION64_PATH).
+// The starting driver has loaded this library (CUDA_INJECTION64_PATH).
 void DriverStarts();
 
 }  // namespace vramscope::injector::cupti

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUPTI of this process: the copy that is already loaded, otherwise the one that the loader finds. Never
-// linked: most processes do not need it, and a second copy would be a second client.
+// The CUPTI of this process: the loaded copy, or the loader's. Never linked: a second copy would be a second
+// client.
 #pragma once
 
 #include "injector/cupti/abi.h"
 
 namespace vramscope::injector::cupti {
 
-// nullptr if there is none, or if it lacks a function that we need. Opened at the first call; not from inside
-// the loader or an allocator.
+// nullptr without a CUPTI that has all functions we need. Opened at the first call; not inside the loader or
+// an allocator.
 const Functions* OpenCupti();
 
 // Its version; 0 if unknown.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the bytes that JAX's allocator has handed out on each device with the buffers that were recorded.
+// Compares the bytes of JAX's allocator on each device with the recorded buffers.
 //
 //   bytes in use (the allocator)  =  buffers and temporaries that were recorded  +  the rest
 //
-// The rest is memory that no function of the plug-in shows: constants of programs, and the unused end of a
-// block that the allocator did not split. It is recorded as one block per device, which is replaced when the
-// rest changes, so that all recorded blocks add up to the allocator's figure.
+// The rest is memory that the plug-in does not show: constants of programs, and unsplit ends of blocks. The
+// rest is recorded as one block per device, replaced when it changes.
 //
-// While a program is compiled, XLA may try several algorithms for an operation in memory of their own. The
-// allocator's peak shows how much memory this took. That amount is recorded as a block that ends with the
-// compilation.
+// During a compilation, XLA may try algorithms in memory of their own. The allocator's peak shows how much.
+// That memory is recorded as a block that ends with the compilation.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +20,11 @@ namespace vramscope::injector::jax {
 // A recorded block began (positive) or ended (negative).
 void CountBytes(uint16_t device_code, int64_t bytes);
 
-// True if the last comparison found bytes that no recorded block explains.
+// True if the last comparison found unexplained bytes.
 bool HasRest(uint16_t device_code);
-// Records the rest as it is now. Call it when no execution is underway in this thread.
+// Records the rest. Not during an execution in this thread.
 void CompareWithAllocator(Device* device);
-// Like CompareWithAllocator, after a buffer began or ended. Does nothing for a device that was never
-// compared.
+// Like CompareWithAllocator, after a buffer began or ended. Only for devices compared before.
 void CompareAgain(uint16_t device_code);
 
 }  // namespace vramscope::injector::jax

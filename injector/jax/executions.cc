@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the memory that executions of compiled programs take.
 //
-// XLA plans a program's memory when it compiles it: one block of temporaries, for as long as the program
-// runs, and a block for each result that does not take over the memory of a donated argument. So the time
-// line of an execution, in the order in which the events are recorded:
+// XLA plans a program's memory when it compiles it: one block of temporaries, and a block for each result. A
+// result may take over the memory of a donated argument. The time line of an execution, in the order of
+// events:
 //
 //   before  temporaries begin                     peak = arguments + temporaries + results
 //   call    the plug-in allocates and enqueues            - results in donated memory
 //   after   results begin; one at the address of a donated argument ends that argument first
 //           temporaries end; donated arguments whose memory no result took over end
 //
-// The address of the block of temporaries is not known. The trace uses an address in this library instead,
-// which no device memory has.
+// The address of the temporaries is not known. The trace uses an address in this library instead.
 #include <string.h>
 #include <sys/mman.h>
 

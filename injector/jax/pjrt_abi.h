@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of PJRT's C interface that the hooks read: places in the function table, and the arguments of those
-// functions.
+// The part of PJRT's C interface that the hooks read: the function table, and arguments of functions.
 //
-// JAX calls a plug-in for a device through one table of functions. Each function takes one pointer to a struct
-// of its arguments and returns an error object, or nullptr:
+// JAX calls a plug-in through one table of functions. Each takes one pointer to a struct of arguments and
+// returns an error object, or nullptr:
 //
 //   table   0  size of the table (1144 in jaxlib 0.10.2)     32  major version, always 0 so far
 //           8  extensions                                    36  minor version
@@ -11,8 +10,8 @@
 //
 //   arguments   0  size of the struct    8  extensions    16  fields
 //
-// Facts: openxla/xla, xla/pjrt/c/pjrt_c_api.h, minor versions 60 to 112. Within a major version, fields and
-// functions are only added at the end. So a table that is long enough has these functions at these places.
+// Source: openxla/xla, xla/pjrt/c/pjrt_c_api.h, minor versions 60 to 112. Within a major version, additions
+// are only at the end.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +61,7 @@ enum class Entry : size_t {
 };
 inline constexpr size_t kFunctionsNeeded = 97;
 
-// The type of every function. Its place in the table determines its arguments.
+// The type of every function. Its place determines its arguments.
 using Function = Error*(void* arguments);
 
 struct Table {
@@ -81,7 +80,7 @@ struct Head {
   void* extensions;
 };
 
-// One object in, one value out: most questions.
+// One object in, one value out.
 template <typename Object, typename Answer>
 struct Question {
   Head head;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JAX's plug-in for CUDA in this process, and queries to it.
 //
-// Why its table is changed and not copied: jaxlib keeps the address of the plug-in's one table, and calls every
-// function through it. So a changed entry reaches all later calls, also in a process that is attached to.
-// Nothing is changed if the table is not one that we know.
+// jaxlib calls every function through the plug-in's one table, so its entries are changed in place. An
+// unknown table is left unchanged.
 #pragma once
 
 #include "injector/jax/pjrt_abi.h"
@@ -13,10 +12,10 @@ namespace vramscope::injector::jax {
 // Finds the plug-in and puts the hooks in. Idempotent. True if the hooks are in place.
 bool HookPlugin();
 
-// The plug-in's own function, once the hooks are in place.
+// The plug-in's own function, after HookPlugin().
 Function* Real(Entry entry);
 
-// Calls the real function; false, with the error destroyed, if it fails. Sets the size of the arguments.
+// Calls the real function; false if it fails (the error is destroyed). Sets the size of the arguments.
 template <typename Arguments>
 bool Ask(Entry entry, Arguments& arguments);
 bool AskRaw(Entry entry, void* arguments);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash map from the addresses of the program's objects to facts about them. Open addressing in memory of
-// its own; it grows. Not synchronized.
+// A hash map by addresses of the program's objects. Open addressing in its own memory; it grows. Not
+// synchronized.
 //
 //   slots  [ 0 | A | B | 0 | C | ... ]     key 0 = empty; removing A moves B back to where a search finds it
 #pragma once
@@ -15,7 +15,7 @@ namespace vramscope::injector::jax {
 template <typename Value>
 class PointerMap {
  public:
-  // nullptr if it is not there. Valid until the next Add or Remove.
+  // nullptr if missing. Valid until the next Add or Remove.
   Value* Find(const void* key) const {
     if (slots_ == nullptr) return nullptr;
     size_t slot = First(key);
@@ -23,7 +23,7 @@ class PointerMap {
     return slots_[slot].key == nullptr ? nullptr : &slots_[slot].value;
   }
 
-  // Replaces an earlier value. nullptr if there is no memory.
+  // Replaces an earlier value. nullptr without memory.
   Value* Add(const void* key, const Value& value) {
     if (used_ * 2 >= capacity_ && !Grow()) return nullptr;
     size_t slot = First(key);
@@ -40,7 +40,7 @@ class PointerMap {
     if (slots_[hole].key == nullptr) return;
     --used_;
     for (size_t next = After(hole); slots_[next].key != nullptr; next = After(next)) {
-      // The distance from where its search begins: an entry moves only closer to there.
+      // An entry moves only closer to where its search begins.
       const size_t from = First(slots_[next].key);
       if (((next - from) & (capacity_ - 1)) < ((next - hole) & (capacity_ - 1))) continue;
       slots_[hole] = slots_[next];
@@ -57,7 +57,7 @@ class PointerMap {
     }
   }
 
-  // For a forked child: forgets everything, without touching the memory that it shares with its parent.
+  // For a forked child: does not touch memory shared with the parent.
   void Forget() { *this = PointerMap(); }
 
  private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compiled programs of JAX, and the shim's descriptions of their arguments and results.
 //
-// Why a description by name: Python sees a function only when it is traced and compiled; afterwards jaxlib
-// executes it without Python. So the shim describes the program once, and each execution is recognized:
+// Python sees a function only when it is traced and compiled. The shim describes it once. Each execution is
+// recognized:
 //
 //   shim, at compilation     "jit_train_step", 22 arguments, 21 results: parameter "params['w']", ...
 //   plug-in, each execution  an executable with that name and as many arguments and results
 //
-// If several descriptions fit, the newest one counts.
+// If several fit, the newest counts.
 #pragma once
 
 #include <cstddef>
@@ -22,35 +22,35 @@ inline constexpr size_t kLongestProgramName = 240;
 
 enum class StepPart : uint32_t {
   kNone,
-  kEnds,       // each execution is a whole step, or its last part
-  kGradients,  // each execution computes gradients; other programs do the update
+  kEnds,       // each execution is a whole step, or the last part
+  kGradients,  // computes gradients; other programs do the update
 };
 
 struct Description {
   const Description* before;  // the description that was made before this one
   const char* program;
-  uint32_t phase;  // value of the counter "step.phase" while it runs; 0 = none
+  uint32_t phase;  // counter "step.phase" while it runs; 0 = none
   StepPart step;
   uint32_t argument_count;
   uint32_t result_count;
-  VramscopeJaxLabel labels[];  // of the arguments, then of the results; role 0 = none
+  VramscopeJaxLabel labels[];  // arguments, then results; role 0 = none
 };
 
 struct Program {
   const Description* description;  // nullptr: the shim has not described it
   uint64_t temp_bytes;
   uint64_t executions;
-  uint32_t session;  // number of the session in which the ids below are defined
+  uint32_t session;  // session in which the ids below are defined
   uint32_t name;
   uint32_t stack;       // one frame: its name
   uint32_t temp_stack;  // one frame: its name with " [temp]"
   uint32_t result_count;
 };
 
-// Fills in `program` (the first call asks the plug-in) and counts the execution. False if the plug-in does
-// not answer.
+// Fills in `program` (at first from the plug-in) and counts the execution. False if the plug-in does not
+// answer.
 bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program* program);
-// `name` has room for kLongestProgramName + 1; "program" if the plug-in does not report it.
+// `name`: room for kLongestProgramName + 1; "program" if unknown.
 void CopyProgramName(LoadedExecutable* executable, char* name);
 void ForgetProgram(const LoadedExecutable* executable);
 

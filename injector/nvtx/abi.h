@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between a program that uses NVTX and the library that listens to it, in the layout of the
-// NVTX v3 headers.
+// The interface between a program with NVTX and the library that listens, in the layout of NVTX v3.
 //
-// Why declared here: the headers need not be on the build machine. The numbers and layouts are ABI, frozen
-// since NVTX 3.0 (nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h of CUDA
-// 10.0 to 13.x; libnvToolsExt.so.1 of CUDA 11 and 12 uses the same). tests/nvtx/client.cc compares them with
-// the real headers where those are installed.
+// The headers need not be on the build machine. The ABI is frozen since NVTX 3.0. Sources:
+// nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h of CUDA 10.0 to 13.x.
+// Also libnvToolsExt.so.1 of CUDA 11 and 12. Test: tests/nvtx/client.cc compares this file with installed
+// headers.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,8 @@
 
 namespace vramscope::injector::nvtx {
 
-using Domain = const void*;  // a handle from the listening library; nullptr = the default domain
-// a registered string, a heap or a region: also a handle from the listening library
+using Domain = const void*;  // a handle from the listener; nullptr = the default domain
+// a registered string, heap or region: also a handle from the listener
 using Handle = const void*;
 using RangeId = uint64_t;
 using AnyFunction = void (*)();
@@ -41,7 +40,7 @@ union Message {
 
 struct EventAttributes {
   uint16_t version;
-  uint16_t size;  // of this struct in the program; later fields may be missing
+  uint16_t size;  // of this struct in the program; may be shorter
   uint32_t category;
   int32_t color_type;
   uint32_t color;
@@ -60,8 +59,8 @@ struct EventAttributes {
 };
 static_assert(sizeof(EventAttributes) == 48);
 
-// The functions that a library can listen to are pointers in the program, reached through tables of their
-// addresses. Each library compiled with NVTX has its own set. Each set calls InitializeInjectionNvtx2.
+// Functions to listen to are pointers in the program, in tables of their addresses. Each library compiled
+// with NVTX has its own set, and calls InitializeInjectionNvtx2 for it.
 enum ExportTable : uint32_t { kCallbacks = 1 };
 enum Module : uint32_t { kCore = 1, kCore2 = 5 };
 struct CallbackTables {
@@ -102,8 +101,8 @@ enum Core2Function : unsigned {
   kCore2Size = 16,
 };
 
-// Extensions: InitializeInjectionNvtxExtension is called once for each extension that a library of the
-// program uses. A slot holds a function, kFresh (no listener yet) or kDisabled.
+// InitializeInjectionNvtxExtension is called once for each extension that a library uses. A slot holds a
+// function, kFresh (no listener) or kDisabled.
 struct ExtensionSegment {
   size_t id;
   size_t slot_count;
@@ -139,7 +138,7 @@ enum MemoryFunction : unsigned {
   kRegionsName = 6,
 };
 
-inline constexpr uint32_t kSubAllocator = 1;    // use of a heap: an allocator hands out pieces of it
+inline constexpr uint32_t kSubAllocator = 1;    // use of a heap: an allocator hands out pieces
 inline constexpr uint32_t kVirtualAddress = 1;  // type of memory: VirtualRange describes it
 inline constexpr uint32_t kByPointer = 1;       // how a region is referred to
 inline constexpr uint32_t kByHandle = 2;

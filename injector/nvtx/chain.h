@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NVTX injection library that the user had set before ours, and its functions, which ours call.
 //
-// Why: NVTX_INJECTION64_PATH names one library. A user who profiles with another tool at the same time has
-// already set it. The collector then passes that path on in VRAMSCOPE_NVTX_NEXT. The tool sees what it would
-// see without us, with its own handles and results.
+// NVTX_INJECTION64_PATH names one library. The collector passes the user's path on in VRAMSCOPE_NVTX_NEXT.
+// The tool sees the same as without us.
 //
 //   program ──► our function ──► record ──► the tool's function
 //           ◄───────────── the tool's result ─────────────────┘
@@ -15,8 +14,8 @@
 
 namespace vramscope::injector::nvtx {
 
-// One function pointer of the program that ours replaces. A process may have several instances of NVTX, but a
-// slot has one `next`. An instance that would need a different `next` is left to the other tool.
+// One function pointer of the program that ours replaces. A slot has one `next`. An instance of NVTX that
+// needs another is left to the other tool.
 struct Slot {
   unsigned position;
   AnyFunction ours;
@@ -32,14 +31,13 @@ Function* NextOf(const Slot& slot) {
 
 // The path of the other injection, "" if none is set.
 const char* NextPath();
-// A function of the other injection, whose library is loaded at first use; nullptr if there is none.
+// A function of the other injection (loaded at first use); nullptr if there is none.
 void* FindInNext(const char* function);
 
-// Records in the trace which libraries listen.
 void RecordNvtxCoverage(const char* hook, bool chained);
 
-// Puts our function into one pointer of the program. `before` is its value before the other injection was
-// called, `now` its current value. Returns the value it should have.
+// Puts our function into one pointer of the program. `before`, `now`: its values before and after the other
+// injection was called. Returns the value for the pointer.
 AnyFunction Installed(Slot& slot, AnyFunction before, AnyFunction now);
 
 }  // namespace vramscope::injector::nvtx

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our functions that a program's NVTX calls reach. Each records its event and calls through to the other
-// injection.
+// Our functions that a program's NVTX calls reach. Each records its event and calls the other injection.
 //
 //   push, start       kRangeBegin of RangeKind::kNvtx; id 0 for a pushed range, else the number that start
 //                     returns
@@ -11,7 +10,7 @@
 //                     begin. Numbers that are not whole go into the name: "loss = 0.125"
 //   color, category   ignored
 //
-// All of them may be called from any thread. Only the first use of a name takes a lock.
+// Callable from any thread. Only a name's first use takes a lock.
 #pragma once
 
 #include <span>

@@ -10,8 +10,7 @@ namespace {
 constexpr auto kNvtx = static_cast<uint16_t>(trace::RangeKind::kNvtx);
 constexpr auto kUser = static_cast<uint16_t>(trace::MarkKind::kUser);
 
-// We answer calls that the other injection does not listen to. These answers must not reach it as if they
-// were its own.
+// Answers to calls that the other injection does not listen to. They must not reach it as its own.
 constexpr RangeId kOurRangeIds = 0x76726d7300000000;
 constinit std::atomic<uint32_t> range_ids_given = 0;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and layouts of CUDA's binary interface on which the simulated device and its callers must
-// agree.
+// The numbers and layouts of CUDA's binary interface that the simulated device and its callers share.
 //
-// Why our own: neither the build nor the user needs CUDA's headers, and one source serves CUDA 12 and 13.
-// Driver and runtime have shared their error numbers and device attributes since CUDA 10.1, so one list
-// serves both. Contains only what is used.
+// No CUDA headers are needed. One source serves CUDA 12 and 13. Driver and runtime share error numbers and
+// device attributes since CUDA 10.1.
 #pragma once
 
 #include <cstddef>
@@ -121,7 +119,7 @@ struct IpcHandle {
   char bytes[64];
 };
 
-// Streams that are not pointers: the default stream of the process (also as 0) and of the calling thread.
+// Streams that are no pointers: the default stream of the process (also 0) and of the thread.
 inline constexpr uintptr_t kLegacyStream = 1;
 inline constexpr uintptr_t kPerThreadStream = 2;
 

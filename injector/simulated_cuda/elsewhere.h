@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports the memory that this process would have taken on other GPU models. `vramscope dryrun --gpu all`
-// estimates all models from one run.
+// Reports the memory that this process would have taken on other GPU models, for `vramscope dryrun --gpu
+// all`.
 //
 //   VRAMSCOPE_SIMULATED_ELSEWHERE=FILE   The simulated CUDA runtime and the simulated NCCL append their lines
 //                                        to FILE when the process ends. In the name, "%p" stands for the
@@ -19,7 +19,7 @@
 
 namespace vramscope::simulated {
 
-// Appends `lines` to the process's file; does nothing if none is requested.
+// Appends `lines` to the process's file, if requested.
 inline void TellElsewhere(const std::string& lines) {
   const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_ELSEWHERE");
   if (pattern == nullptr || lines.empty()) return;

@@ -7,7 +7,7 @@
 // AlignedMalloc has two other users, whose memory is not recorded as blocks. Arenas of TensorFlow's graph
 // objects have an alignment of 8; tensors have 64 or more (tsl::Allocator::kAllocatorAlignment). The CPU's
 // sub-allocator gets its regions there, inside a call of BFCAllocator. VisitAlloc and VisitFree report such a
-// region when the allocator adds it or gives it back: it is recorded as a segment.
+// region when it is added or given back. It is recorded as a segment.
 #include <atomic>
 
 #include "injector/core/block_filter.h"

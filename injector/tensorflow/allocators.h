@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The BFC allocators of this process: the device of each one, and the bytes it has taken from the driver or
-// the host.
+// The BFC allocators of this process: their devices, and bytes taken from driver or host.
 //
-// One process has several: GPU_0_bfc and so on for the devices, gpu_host_bfc for pinned memory, mklcpu for
-// CPU tensors from 256 KiB. Each one is asked once for its name and its type of memory.
+// A process has several. GPU_0_bfc and so on are for devices, gpu_host_bfc for pinned memory. mklcpu is for
+// CPU tensors from 256 KiB.
 #pragma once
 
 #include <atomic>
@@ -17,18 +16,17 @@ struct Allocator {
   std::atomic<uint64_t> region_bytes;  // taken from its sub-allocator
   int8_t device_type;                  // c10::DeviceType, as in the trace: 0 CPU, 1 CUDA
   int8_t device_index;                 // -1: the only CPU
-  bool is_tensor_memory;               // false: pinned host memory, which holds data being copied
+  bool is_tensor_memory;               // false: pinned host memory for copies
 
   [[nodiscard]] uint16_t DeviceCode() const;
 };
 
-// The entry of a BFC allocator, made at its first call. nullptr if there are too many of them.
+// The entry of a BFC allocator. nullptr if there are too many.
 Allocator* AllocatorOf(void* object);
 
-// The bytes that the allocator set aside for a block that it has just handed out; `requested` if that is not
-// known.
+// The bytes set aside for a block that was just handed out; `requested` if unknown.
 uint64_t BlockBytes(const void* allocator, const void* block, uint64_t requested);
-// The bytes in all of its blocks; 0 if that is not known.
+// The bytes in all its blocks; 0 if unknown.
 uint64_t BytesInUse(void* allocator);
 
 }  // namespace vramscope::injector::tensorflow

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of TensorFlow that the injector replaces, one row each. Everything about a hook follows from
-// its row.
+// Every function of TensorFlow that the injector replaces, one row each.
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //     -> our function's declaration, exported under the mangled name: the loader binds calls to it
 //     -> HookId::k<our function> and its Hook (coverage)
 //     -> Real<our function>(): the function of TensorFlow, of the same type
 //
-// The names were read with `nm -D` from libtensorflow_framework.so.2 of the wheels 2.15.1 and 2.21.0. That
-// library binds lazily and without -Bsymbolic, so that preloading reaches PLT slots and vtables alike. Rows
-// with the same readable name are forms of one hook. Each release has at least one of these forms.
+// Names: `nm -D` of libtensorflow_framework.so.2 in the wheels 2.15.1 and 2.21.0. Preloading reaches PLT
+// slots and vtables alike. Rows with one readable name are forms of one hook.
 //
-// Types that we do not look into are pointers; std::align_val_t is its underlying size_t.
+// Types that we do not look into are pointers; std::align_val_t is its size_t.
 #pragma once
 
 #include <cstddef>

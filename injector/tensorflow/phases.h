@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the phases (forward, backward, optimizer) of a step that TensorFlow runs as one traced function.
 //
-// Why: no Python runs in such a step, and its operators run on the executor's threads. The names of the
-// operators show the phase:
+// No Python runs in such a step. The names of the operators show the phase:
 //
 //   "StatefulPartitionedCall/mlp_1/fc1_1/MatMul"                  forward
 //   "StatefulPartitionedCall/gradient_tape/mlp_1/fc1_1/MatMul_1"  backward
 //   "StatefulPartitionedCall/adam/Square_2"                       optimizer (its name scope)
 //
-// Each change is recorded as the counter "step.phase". An optimizer updates a variable as soon as its
-// gradient exists, so backward and optimizer alternate. Operators outside these scopes change nothing.
+// Each change is recorded as the counter "step.phase". Backward and optimizer alternate: a variable is
+// updated as soon as its gradient exists. Other operators change nothing.
 #pragma once
 
 #include <atomic>
@@ -19,12 +18,12 @@
 
 namespace vramscope::injector::tensorflow {
 
-// Values of the counter "step.phase"; read by profiler/timeline/graph_phases.cc.
+// Values of the counter "step.phase" (see profiler/timeline/graph_phases.cc).
 enum class Phase : uint8_t { kNone = 0, kForward = 1, kBackward = 2, kOptimizer = 3 };
 
 extern std::atomic<Phase> phase;
 
-// A call of a traced function that makes a step begins; `scope`: the optimizer's name scope, "adam".
+// A call of a traced function begins a step. `scope`: the optimizer's name scope, "adam".
 void BeginTracedStep(const char* scope);
 void EndTracedStep();
 

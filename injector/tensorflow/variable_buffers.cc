@@ -61,8 +61,8 @@ const Symbols& OfTensorFlow() {
   return symbols;
 }
 
-// The kernel reads the set before it checks `how`, which is invalid: EFAULT means that the address is bad,
-// EINVAL that it is good.
+// The kernel reads the set before it checks `how`, which is invalid. EFAULT: the address is bad; EINVAL: it
+// is good.
 bool Readable(const char* address) {
   const auto value = reinterpret_cast<uintptr_t>(address);
   if (value < 4096 || value % kWord != 0) return false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameters and their gradients, from the graph nodes that accumulate gradients into leaf tensors.
 //
-// Why apply and not only the constructor: a program that keeps its loss keeps the nodes, and then the
-// constructor runs once per run and not once per step. The member `variable` of a node is found once, as the
-// word that equals the tensor passed to the constructor: offset 0x1d0 in 2.15, 0x1d8 in 2.6, 0x188 in 1.13.
+// apply, not only the constructor: if a program keeps its loss and so the nodes, the constructor runs once
+// per run. The member `variable` is found once, as the word that equals the constructor's tensor. Offset
+// 0x1d0 in 2.15, 0x1d8 in 2.6, 0x188 in 1.13.
 #include "injector/core/api.h"
 #include "injector/core/coverage.h"
 #include "injector/core/elf_image.h"

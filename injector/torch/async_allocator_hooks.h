@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's other CUDA allocator, PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync. It reports no block to any
-// observer. Its blocks are the driver's; we see them where libc10_cuda requests them from the CUDA runtime.
+// PyTorch's other CUDA allocator, PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync. This allocator reports no
+// block, so we watch libc10_cuda's requests to the CUDA runtime.
 #pragma once
 
 namespace vramscope::injector {
 
-// Redirects libc10_cuda's calls of cudaMallocAsync and cudaFreeAsync, and no other library's: another library
-// may have another runtime. Does nothing if libc10_cuda is not loaded. Any thread; may be called again.
+// Redirects cudaMallocAsync and cudaFreeAsync of libc10_cuda alone. Does nothing without libc10_cuda. Any
+// thread; may be called again.
 void WatchAsyncAllocator();
 
 // Undoes WatchAsyncAllocator.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a block when a PyTorch allocator hands it out or takes it back, and records failed allocations.
+// Records a block when a PyTorch allocator hands it out or takes it back, and failed allocations.
 //
-// Called from hooks, some of them with the allocator's mutex held. So these functions only record. (The hooks
-// of the CPU allocators write shorter records of their own, because these allocators report less and are
-// called most often.)
+// Some callers hold the allocator's mutex: these functions only record. The hooks of the CPU allocators write
+// their own, shorter records.
 #pragma once
 
 #include "injector/core/block_filter.h"
@@ -23,8 +22,8 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
-// What this thread is about to allocate, if the current function determines it: the next block is a workspace
-// of cuBLAS (workspace_hooks.cc), or all blocks are buckets of DistributedDataParallel (collective_hooks.cc).
+// The thread's next allocation: a workspace of cuBLAS (workspace_hooks.cc), or buckets of
+// DistributedDataParallel (collective_hooks.cc).
 enum class ExpectedBlocks : uint8_t { kAny, kWorkspace, kBuckets };
 extern thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec")));
 void LabelWorkspace(const void* block, uint64_t bytes);
@@ -37,7 +36,7 @@ inline void LabelAsExpected(const void* block, uint64_t bytes) {
   LabelWorkspace(block, bytes);
 }
 
-// `allocated` and `reserved`: the allocator's totals after it; 0 if it does not report them.
+// `allocated` and `reserved`: the allocator's totals after it; 0 = not reported.
 inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
                         uint64_t reserved) {
   ConsiderShim();

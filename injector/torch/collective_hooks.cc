@@ -2,9 +2,9 @@
 // Memory used for communication: the arguments of NCCL's collectives, and the buckets of
 // DistributedDataParallel.
 //
-// Why NCCL's own functions and not those of PyTorch's process group: every collective ends there with plain
-// addresses, in all releases. This includes collectives that PyTorch flattens first or that an extension
-// calls. An address may lie inside a block: the reader finds the block.
+// Every collective ends in NCCL's own functions with plain addresses, in all releases. This includes
+// collectives that PyTorch flattens first or that an extension calls. An address may lie inside a block: the
+// reader finds the block.
 //
 //   ncclAllReduce(send, recv, 1024, float)  ->  label(send, 4096, "all-reduce"), and label(recv, ...) if
 //                                               that is another address

@@ -7,8 +7,8 @@
 //                                                            0 1 destructors
 //                                                            2 allocate   ◄── ours; calls on
 //
-// The name of the type is compared before anything is touched, so that another allocator (cudaMallocAsync, a
-// plugin, a new class) is left alone. Requests that take another path (raw_alloc, for thrust) stay unknown.
+// The name of the type is compared first: another allocator (cudaMallocAsync, a plugin, a new class) is left
+// alone. Requests that take another path (raw_alloc, for thrust) stay unknown.
 #include "injector/torch/cuda_allocator_hooks.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When deep facts are recorded: whole steps, from the end of one optimizer step to the end of another.
+// When deep facts are recorded: whole steps, from the end of one optimizer step to the next.
 //
 //   depth=light  never                             depth=deep  deep_steps: "2-4", "3", "2-4,100-101"
 //   depth=auto   steps 2 to 4, or deep_steps       depth=all   the whole run
@@ -17,29 +17,28 @@
 
 namespace vramscope::injector {
 
-// Returns the Python stack for a block that no operator allocates. nullptr outside deep steps.
+// The Python stack for a block that no operator allocates. nullptr outside deep steps.
 extern std::atomic<uint32_t (*)()> python_stack_of_block;
 
-// For a block that is being handed out: its Python stack if the bridge has one, otherwise its native stack.
+// For a new block: its Python stack from the bridge, or its native stack.
 inline uint32_t BlockStackId() {
   auto* const python = python_stack_of_block.load(std::memory_order_relaxed);
   const uint32_t stack = __builtin_expect(python != nullptr, 0) ? python() : 0;
   return stack != 0 ? stack : NativeStackId();
 }
 
-// The program is about to train: loads the bridge that option bridge=PATH names, and opens the window if step
-// 1 is deep. Repeated calls do nothing. True if the bridge is loaded. Not from inside an allocator: it calls
-// dlopen.
+// The program is about to train: loads the bridge (option bridge=PATH), and opens the window if step 1 is
+// deep. Idempotent. True if the bridge is loaded. Not inside an allocator: it calls dlopen.
 bool PrepareDeepWindows();
 
-// Step `done` (1 = first) has ended. Returns true if the step that begins now is deep.
+// Step `done` (1 = first) has ended. True if the next step is deep.
 bool StepDone(uint64_t done);
-// Like StepDone, called by the hooks of torch::optim; ignored once the Python shim has called StepDone.
+// Like StepDone, from the hooks of torch::optim. Ignored after a StepDone of the Python shim.
 void StepDoneInCxx(uint64_t done);
 
-// Ends a deep step in progress, because recording ends.
+// Ends a deep step: recording ends.
 void CloseDeepWindow();
-// Another recording begins: steps count from 1 again. The bridge, once loaded, stays.
+// Another recording begins: steps count from 1. The bridge stays.
 void ForgetDeepWindows();
 
 }  // namespace vramscope::injector

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of PyTorch that the injector replaces, one row each. Everything about a hook follows from
-// its row.
+// Every function of PyTorch that the injector replaces, one row each.
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //     -> our function's declaration, exported under the mangled name: the loader binds torch's calls to it
 //     -> HookId::k<our function> and its Hook (slots to patch, coverage)
 //     -> Real<our function>(): the function of torch, of the same type
 //
-// Names and manglings were read with `nm -D` from the wheels 1.13.1 to 2.15.0. A function with several
-// manglings has several rows; a process contains one of them. All of them are reached through PLT or vtable
-// relocations, even inside torch's own libraries.
+// Names: `nm -D` of the wheels 1.13.1 to 2.15.0. A function with several manglings has several rows. All are
+// reached through PLT or vtable relocations.
 //
-// Types: a type that we do not look into is a pointer; c10::Device is two bytes by value; a type that torch
-// returns in memory is Opaque.
+// A type that we do not look into is a pointer. c10::Device is two bytes by value. A type returned in memory
+// is Opaque.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +26,9 @@ struct DeviceValue {
   int8_t index;
 };
 
-// A class type that the C++ ABI returns in the caller's memory (at::Tensor, std::vector<at::Tensor>,
-// torch::OrderedDict). We only pass it on. Its copy constructor is not defined anywhere, so the compiler must
-// construct the result in place.
+// A class type that is returned in the caller's memory (at::Tensor, std::vector<at::Tensor>,
+// torch::OrderedDict). We only pass it on. Without a defined copy constructor, the compiler must construct it
+// in place.
 template <size_t kBytes>
 struct Opaque {
   Opaque(const Opaque&);

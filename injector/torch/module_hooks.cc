@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records the names of parameters and buffers in C++ programs: "blocks.0.attention.qkv.weight".
 //
-// A tensor is registered under its local name while its module is still being built, before the module is
-// part of a tree: the first label is "weight". Every training program then calls parameters() of a root
-// module, to pass them to an optimizer. At that moment the root is alive and the tree is complete. The walk
-// from there gives each tensor its dotted name.
+// A tensor is registered under its local name ("weight") before its module is part of a tree. Every training
+// program then calls parameters() of a root module, to pass them to an optimizer. At that moment the root is
+// alive and the tree is complete. The walk from there gives each tensor its dotted name.
 //
 // torch/csrc/api/include/torch/nn/module.h and ordered_dict.h, the same from 2.2 to 2.15, with libstdc++'s
 // layout of the members:

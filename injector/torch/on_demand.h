@@ -5,8 +5,8 @@
 //        │                                                                             │ collector detaches
 //   returns at once     thread ends ◄── Python notified, slots restored, session stopped ◄─┘ or is gone
 //
-// Why a thread: the caller may be a program thread that was stopped in the middle of something. The thread
-// blocks all signals, so it never handles one of the program's. It ends with the recording.
+// A thread does the work: the caller may be a stopped program thread. That thread blocks all signals. The
+// thread ends with the recording.
 #pragma once
 
 namespace vramscope::injector {
@@ -18,12 +18,12 @@ enum class BeginResult : int {
   kBadRequest = 3,
 };
 
-// Begins to record into `folder`, a session folder with a collector, with the options in `text`
-// (injector/core/options.h). Returns at once; the collector sees whether it succeeded. Any thread, but not
-// from inside the recorder or a signal handler.
+// Records into `folder`, a session folder with a collector. `text`: options (injector/core/options.h).
+// Returns at once. The collector sees whether it succeeded. Any thread, but not inside the recorder or a
+// signal handler.
 BeginResult BeginRecording(const char* folder, const char* text, int collector);
 
-// Ends the recording that BeginRecording began, as if the collector had detached. Returns at once.
+// Ends that recording, as if the collector had detached. Returns at once.
 void EndRecording();
 
 }  // namespace vramscope::injector

@@ -76,8 +76,8 @@ bool WriteSource(char* source, size_t capacity, const char* what) {
 // The result of running a source in the interpreter's main thread.
 enum class Ran { kDone, kLater, kRaised };
 
-// kRaised: an exception for the program (KeyboardInterrupt) was raised here, and the caller passes it on.
-// kLater: the source has set the variable `later`, because it must not run at this moment.
+// kRaised: an exception for the program (KeyboardInterrupt) was raised here; the caller passes it on. kLater:
+// the source must not run now, and has set the variable `later`.
 Ran RunSource(const char* source) {
   void* const globals = python.new_dictionary();
   if (globals == nullptr) return Ran::kRaised;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hook that records each of its calls as a range. The end of the range is recorded even if an exception of
-// the program leaves the call.
+// A hook that records each call as a range, also if an exception leaves the call.
 //
-// Why not try or a destructor: both need the C++ runtime's unwinder in our frames. Ours (linked statically)
-// is not the unwinder of the program's libraries. A personality routine is called by any unwinder that
-// passes; ours records the end and lets the exception pass on.
+// try and destructors need the C++ runtime's unwinder in our frames. Ours is not that of the program's
+// libraries. Any unwinder calls a personality routine. Ours records the end and lets the exception pass on.
 //
 //   Engine::execute throws ──► unwinder ──► our hook's frame: its personality records kRangeEnd ──► handler
 #pragma once
@@ -15,7 +13,7 @@
 
 namespace vramscope::injector {
 
-// One open range of this thread, in the frame of the hook that opened it.
+// An open range of this thread, in its hook's frame.
 struct OpenRange {
   OpenRange* outer;
   trace::RangeKind kind;
@@ -23,16 +21,15 @@ struct OpenRange {
   uint64_t id;
 };
 
-// The number of Engine::execute calls that returned.
+// Engine::execute calls that returned.
 uint64_t BackwardPasses();
 
 void BeginRange(OpenRange& range);
 // Ends the innermost open range of this thread.
 void EndRange();
 
-// Put this into the body of every function that calls BeginRange. It sets RangePersonality as the function's
-// personality routine (encoding 0x1b: PC-relative, four bytes). The compiler sets none, because this code is
-// built without exceptions.
+// Put this into every function that calls BeginRange. The macro sets RangePersonality as personality routine
+// (encoding 0x1b: PC-relative, four bytes). Without exceptions, the compiler sets none.
 #define VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND() \
   __asm__ volatile(".cfi_personality 0x1b, vramscope_range_personality")
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program under the built injector, for tests that need a real PyTorch. The environment variable
-// VRAMSCOPE_TEST_PYTHON names a Python that can import torch. The tests skip themselves if it is unset.
+// Runs a program under the built injector, for tests that need a real PyTorch. VRAMSCOPE_TEST_PYTHON names a
+// Python that can import torch. Without it, tests are skipped.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Outcome {
   std::string out;
   std::string err;
 
-  // The numbers of every line "name number number ..." in `out`.
+  // The lines "name number number ..." in `out`, as numbers.
   std::vector<std::vector<uint64_t>> Facts(const std::string& name) const;
 };
 
@@ -28,10 +28,10 @@ std::vector<std::string> PythonCommand(const std::string& script,
                                        const std::vector<std::string>& options = {});
 
 Outcome RunBare(const std::vector<std::string>& command);
-// Drains continuously; afterwards the collector holds everything.
+// Drains continuously.
 Outcome RunRecorded(TestCollector& collector, const std::vector<std::string>& command);
 
-// The records between the script's marks `begin` and `end`, and those of one type.
+// Records between the script's marks `begin` and `end`, or of one type.
 std::vector<TestRecord> Between(const TestCollector& collector, uint64_t begin, uint64_t end);
 std::vector<TestRecord> Between(const TestCollector& collector, trace::EventType type, uint64_t begin,
                                 uint64_t end);

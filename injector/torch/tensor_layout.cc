@@ -64,8 +64,8 @@ uint64_t WordAt(uint64_t address) {
   return CanRead(reinterpret_cast<const void*>(address)) ? *reinterpret_cast<const uint64_t*>(address) : 0;
 }
 
-// (dp, sz) if this looks like the StorageImpl of a remembered block; 0 otherwise. On the CPU the word after
-// the data pointer, the context, is the same address: the first match is the pointer.
+// (dp, sz) if this looks like the StorageImpl of a remembered block; 0 otherwise. On the CPU the next word,
+// the context, is the same address: the first match is the pointer.
 uint32_t MatchStorage(uint64_t storage) {
   for (const uint32_t pointer : kPointerOffsets) {
     const uint64_t block_bytes = RememberedSize(WordAt(storage + pointer));
@@ -89,8 +89,8 @@ void GiveUp() {
 
 }  // namespace
 
-// The kernel reads the set before it checks `how`, which is invalid: EFAULT means that the address is bad,
-// EINVAL that it is good.
+// The kernel reads the set before it checks `how`, which is invalid. EFAULT: the address is bad; EINVAL: it
+// is good.
 bool CanRead(const void* address) {
   const auto value = reinterpret_cast<uintptr_t>(address);
   if (value < 4096 || value % 8 != 0) return false;

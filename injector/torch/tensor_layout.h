@@ -3,13 +3,11 @@
 //
 //   at::Tensor ─► TensorImpl + st ─► StorageImpl + dp = data pointer (base of the block), + sz = bytes
 //
-// Why not torch's C shim: it throws inside and prints stack traces for fake, functorch and sparse tensors
-// (2.2 to 2.8), and it materializes copy-on-write tensors. Reading three words changes nothing and works in
-// every release.
+// torch's C shim prints stack traces for fake, functorch and sparse tensors (2.2 to 2.8), and materializes
+// copy-on-write tensors. Reading three words changes nothing.
 //
-// Why calibrated: (st, dp, sz) is (0x10, 0x10, 0x30) in 2.2 to 2.15 and (0x18, 0x18, 0x38) in 1.13. The first
-// tensor whose storage is a reported block, with the same address and the same size, shows which one applies.
-// Until then nothing is read.
+// (st, dp, sz) is (0x10, 0x10, 0x30) in 2.2 to 2.15 and (0x18, 0x18, 0x38) in 1.13. The first tensor whose
+// storage is a reported block shows which one applies. Until then nothing is read.
 #pragma once
 
 #include <atomic>
@@ -30,18 +28,18 @@ struct TensorLayout {
 };
 extern TensorLayout tensor_layout;
 
-// Remembers a block that an allocator handed out, while the layout is still unknown.
+// Remembers a block while the layout is unknown.
 void RememberBlock(const void* block, uint64_t bytes);
 inline void NoteBlock(const void* block, uint64_t bytes) {
   if (__builtin_expect(tensor_layout.offsets.load(std::memory_order_relaxed) == 0, 0))
     RememberBlock(block, bytes);
 }
 
-// Tries to find the layout from this at::Tensor; returns the offsets, or 0.
+// Tries to find the layout from this at::Tensor: the offsets, or 0.
 uint32_t SearchLayout(const void* tensor);
 
-// The storage of an at::Tensor. False for tensors without storage or without memory (undefined, sparse, meta,
-// fake, functorch wrappers). Reads only; no lock, no call into torch.
+// The storage of an at::Tensor. False without storage or memory (undefined, sparse, meta, fake, functorch
+// wrappers). No lock, no call into torch.
 inline bool ReadStorage(const void* tensor, StorageView& view) {
   uint32_t offsets = tensor_layout.offsets.load(std::memory_order_acquire);
   if (__builtin_expect(offsets == 0, 0) && (offsets = SearchLayout(tensor)) == 0) return false;
@@ -55,7 +53,7 @@ inline bool ReadStorage(const void* tensor, StorageView& view) {
   return view.address != 0;
 }
 
-// True if eight bytes at `address` can be read; asks the kernel, about 100 ns.
+// True if eight bytes at `address` are readable. Asks the kernel, about 100 ns.
 bool CanRead(const void* address);
 
 }  // namespace vramscope::injector

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block: one allocation of a framework allocator, from allocation to free. 48 bytes, because a long run has
-// millions of them.
+// A block: one allocation of a framework allocator, from allocation to free. 48 bytes.
 //
-// Data that only a few blocks have (labels, saved references) is in BlockFacts, found through `facts`. Data
-// that many blocks share (stack, context at allocation) is in interned tables.
+// BlockFacts has the data that only few blocks have (labels, saved references). Shared data (stack, context
+// at allocation) is in interned tables.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +27,13 @@ struct Block {
   uint16_t device_code = 0;        // trace::DeviceCode
   uint16_t stream = 0;             // into Run::streams
 
-  // Alive in the state after event `at`.
+  // True if alive after event `at`.
   [[nodiscard]] bool AliveAfter(EventIndex at) const { return alloc_event <= at && at < free_event; }
   // Requested bytes, or `size` if they are unknown.
   [[nodiscard]] uint64_t Requested() const { return slack == kUnknownSlack ? size : size - slack; }
 };
 static_assert(sizeof(Block) == 48);
 
-// Data that only some blocks have.
 struct BlockFacts {
   BlockId block = 0;
   uint32_t first_label = kNone;  // into Run::labels; Label::next links to the block's next label
@@ -45,8 +43,8 @@ struct BlockFacts {
   uint32_t saved_now = 0;           // references that autograd holds at the end of the trace
 };
 
-// A role that a storage has, from a kLabel event. Events that repeat the same (block, role, name, tensor)
-// give one Label.
+// The role of a storage, from a kLabel event. Events that repeat the same (block, role, name, tensor) give
+// one Label.
 struct Label {
   BlockId block = 0;
   EventIndex event = 0;

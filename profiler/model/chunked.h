@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An append-only array in chunks: elements never move and appending never copies.
 //
-// Why not std::vector: when a vector grows, the old and the new array exist together. At ten million events
-// that doubles the memory. Reading costs one more load than a vector. A new chunk is not zeroed, because
-// zeroing would touch each of its pages one more time.
+// A growing vector would need twice the memory for a moment. Reading costs one more load than a vector.
 #pragma once
 
 #include <cassert>
@@ -45,7 +43,6 @@ class Chunked {
     return *new (At(size_++)) T(value);
   }
 
-  // Forward iteration; cheap enough for the passes over all blocks.
   class Iterator {
    public:
     using value_type = T;
@@ -73,7 +70,7 @@ class Chunked {
   [[nodiscard]] Iterator end() const { return {this, size_}; }
 
  private:
-  // Elements are never destroyed. An element's lifetime begins when it is written.
+  // Elements are never destroyed. Therefore only types that need no destructor are allowed.
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   [[nodiscard]] T* At(size_t index) const {
     return reinterpret_cast<T*>(chunks_[index >> kChunkBits].get()) + (index & (kChunk - 1));

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the program a block was allocated: the open modules, ops and autograd nodes, as paths in a prefix
-// tree.
+// Where a block was allocated: the open modules, ops and autograd nodes, as paths in a prefix tree.
 //
 //   root ─ module "layers.0" ─ module "layers.0.attn" ─ op aten::linear ─ op aten::addmm       forward
 //        └ module "layers.0.attn" ─ node AddmmBackward0 ─ op aten::mm                          backward: the
 //                                                                       module that made the node
 //
-// Why a tree: a step repeats the same few thousand paths, so a block stores one number, and a flame graph is
-// a fold over the tree.
+// A block stores the number of its path.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +22,8 @@ enum class ContextKind : uint8_t { kModule = 1, kOp = 2, kNode = 3, kScope = 4 }
 struct Birthplace {
   uint32_t module = 0;    // the innermost module
   uint32_t node = 0;      // the autograd node that ran
-  uint32_t op = 0;        // the outermost op inside the module or node: the op that the program called
-  uint32_t inner_op = 0;  // the innermost op: the one that requested the memory
+  uint32_t op = 0;        // outermost op inside the module or node: the program's call
+  uint32_t inner_op = 0;  // innermost op: it requested the memory
   uint32_t scope = 0;     // the innermost record_function scope
 };
 
@@ -33,13 +31,12 @@ class ContextTree {
  public:
   ContextTree() : entries_(1) {}
 
-  // Returns the id of the path `parent` / (kind, name). Equal paths get the same id. Returns `parent` if the
-  // tree has more than 2^28 paths.
+  // Returns the id of the path `parent` / (kind, name). Equal paths get the same id. Returns `parent` after
+  // 2^28 paths.
   ContextId Child(ContextId parent, ContextKind kind, uint32_t name);
 
   [[nodiscard]] size_t size() const { return entries_.size(); }
-  // The values below are computed when a path gets its id, not by walking up: a file may nest a million
-  // levels.
+  // All O(1).
   [[nodiscard]] const Birthplace& PlaceOf(ContextId id) const { return entries_[id].place; }
   // The nearest path at or above `id` that ends in a module; 0 = none.
   [[nodiscard]] ContextId ModulePath(ContextId id) const { return entries_[id].module_path; }

@@ -5,7 +5,7 @@
 //   process 2   python.names proven
 //                                      -> proven, 2 processes, 2 failures
 //
-// A hook that failed still counts as in place: a failure does not change the state.
+// A failed hook still counts as in place.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,13 @@
 
 namespace vramscope::model {
 
-// The hook itself raised an error, and the program's call continued without it. One event per failure; the
-// first one has the error as its detail.
+// The hook itself raised an error. The program's call continued. One event per failure; the first has the
+// error as its detail.
 inline constexpr auto kHookFailed = static_cast<trace::CoverageState>(4);
 
-// One hook over all processes.
 struct Hook {
   std::string name;
-  trace::CoverageState state{};  // the best that any process reported: a worker does not use every hook
+  trace::CoverageState state{};  // the best state that any process reported
   std::string detail;
   uint64_t processes = 0;  // number of processes that reported it
   uint64_t failures = 0;
@@ -35,7 +34,7 @@ struct Hook {
   }
 };
 
-// Sorted by name. `coverage` is in trace order; the last state that a process reported counts.
+// Sorted by name. `coverage` is in trace order. The last state of each process counts.
 [[nodiscard]] std::vector<Hook> HooksOf(std::span<const Coverage> coverage);
 
 }  // namespace vramscope::model

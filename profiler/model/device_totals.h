@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the totals that an allocator reports with the blocks that were seen, device by device.
+// Compares an allocator's totals with the blocks that were seen, device by device.
 //
-// Why: recording may begin late or miss a hook. The allocator's own total then shows how many bytes are in
-// blocks that were not recorded.
+// The difference is memory whose allocation was not recorded: recording began late, or a hook was missed.
 //
 //   event     our sum   reported   unseen
 //   alloc 4      4         4          0
@@ -17,18 +16,17 @@ namespace vramscope::model {
 
 class DeviceTotals {
  public:
-  // Adds the reserved and the unseen bytes of each device to `run`.
+  // Adds reserved and unseen bytes of each device to `run`.
   explicit DeviceTotals(Run& run) : run_(run) {}
 
-  // Call for each device that is added to the run, in its order.
+  // Call for each device of the run, in order.
   void AddDevice() { devices_.emplace_back(); }
-  // A block was allocated or freed, and the allocator reported these totals (0: it reports none).
+  // A block was allocated or freed, and the allocator reported these totals (0: no report).
   void NoteAlloc(DeviceIndex device, uint64_t bytes, uint64_t total_allocated, uint64_t total_reserved,
                  EventIndex now);
   void NoteFree(DeviceIndex device, uint64_t total_allocated, uint64_t total_reserved, EventIndex now);
-  // A block of that size is no longer alive.
   void Subtract(DeviceIndex device, uint64_t bytes) { devices_[device].allocated -= bytes; }
-  // The allocator's reserved memory also changes without an allocation, when it gives back its cache.
+  // Call when the allocator takes or returns a segment.
   void NoteSegment(const SegmentChange& change);
 
  private:

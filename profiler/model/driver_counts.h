@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the bytes of each device by row while driver calls come in: the row that an allocation belongs to,
-// and the bytes that it takes there.
+// Counts the bytes of each device by row while driver calls come in. A row is one owner in one
+// process.
 //
-// Why not add up the sizes of allocations: the driver hands out whole pages. An allocation of 3 MiB takes 4
-// MiB of the device: 3 MiB are the row of its owner, 1 MiB is the row "rounding" until another allocation
-// uses the rest of the page. Pools and graphs reserve more than their blocks in the same way.
+// The driver hands out whole pages. An allocation of 3 MiB takes 4 MiB: 3 MiB for its owner, 1 MiB for the
+// row "rounding". Pools and graphs also reserve more than their blocks.
 #pragma once
 
 #include <map>
@@ -38,11 +37,10 @@ class DriverCounts {
   void Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library, int64_t bytes);
   // Memory of a process that is not recorded.
   void ChangeOfOthers(uint16_t code, int64_t bytes);
-  // Figures that the driver reported.
   void SetPool(ProcessIndex process, uint16_t code, uint64_t pool, uint64_t reserved);
   void SetGraphs(ProcessIndex process, uint16_t code, uint64_t reserved);
   void AddSample(uint16_t code, uint64_t used, uint64_t capacity, ProcessIndex process);
-  // The process uses the device, though it may hold nothing there.
+  // The process uses the device. The process may hold no memory there.
   void NoteUse(ProcessIndex process, uint16_t code) { (void)DeviceOf(process, code); }
 
   // Adds `bytes` to the live segments of the caching allocator on one device.
@@ -60,10 +58,9 @@ class DriverCounts {
 
  private:
   struct Pool {
-    uint64_t reserved = 0;  // as the driver reported, but at least what its blocks need
+    uint64_t reserved = 0;  // as the driver reported, but at least the bytes of the blocks
     uint64_t blocks = 0;
   };
-  // What one process holds on one device.
   struct Device {
     uint16_t code = 0;
     uint64_t graphs_reserved = 0;

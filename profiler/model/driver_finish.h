@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finishes the driver level: processes that have ended give back what they held, and each device's changes
-// are merged in order with the driver's figures.
+// Finishes the driver level. Ended processes give back what they held. Each device's changes are merged in
+// order with the driver's figures.
 #pragma once
 
 #include <vector>

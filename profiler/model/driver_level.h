@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that recorded processes allocated from the GPU driver, and how it adds up to the used memory
-// that the driver reports.
+// The memory that recorded processes took from the GPU driver, compared with the used memory that the driver
+// reports.
 //
 //   driver's used memory ─┬─ PyTorch's segments       the caching allocator's: its blocks lie in them
 //                         ├─ NCCL, cuBLAS, cuDNN, ... each library's own cudaMalloc
@@ -9,13 +9,11 @@
 //                         ├─ pools, rounding          held by the driver for the above, handed to nobody
 //                         └─ unattributed             what the driver counts and nobody was seen to take
 //
-// Why a curve for each row and not a list of allocations: a user asks "what made up the 21 GiB at this
-// moment" for any moment, and the answer must add up there. Totals of all rows are kept every 256 changes, or
-// every N changes if there are N > 256 rows. So a moment costs at most that many additions, like
-// timeline::DeviceCurve for blocks.
+// Each row is a curve over time. Reading it at any moment takes at most 256 additions, or N if there are N >
+// 256 rows.
 //
-// No owner's row absorbs a difference. If the driver's figure does not follow from the recorded calls, only
-// `unattributed` changes at that sample, and the sample counts as a mismatch.
+// If the driver's figure does not follow from the recorded calls, only `unattributed` changes. The sample
+// counts as a mismatch.
 #pragma once
 
 #include <cstdint>
@@ -31,25 +29,23 @@
 
 namespace vramscope::model {
 
-// Who holds device memory.
 enum class DriverOwner : uint8_t {
-  kPyTorch,        // libc10_cuda: segments of the caching allocator, blocks of its cudaMallocAsync backend
+  kPyTorch,        // libc10_cuda: segments of the caching allocator, blocks of cudaMallocAsync
   kPyTorchBeside,  // libtorch_cuda and similar: memory that PyTorch takes outside its caching allocator
   kNccl,
   kCublas,  // cuBLAS and cuBLASLt
   kCudnn,
   kCudaLibraries,  // cuFFT, cuSOLVER, cuSPARSE, cuRAND, NVSHMEM, ...
-  kGraphs,   // allocation nodes of CUDA graphs. Memory that PyTorch's allocator keeps for a graph is kPyTorch
-  kContext,  // contexts, code and its globals
-  kUser,     // everybody else; DriverDevice::Row::library names the library
-  kManaged,  // cuMemAllocManaged, whoever called it: the driver counts only what is resident
-  kPools,    // reserved by stream-ordered pools but free inside them
-  kRounding,  // the unrequested part of the 2 MiB pages that hold cuMemAlloc's memory
+  kGraphs,         // allocation nodes of CUDA graphs. PyTorch's memory for a graph is kPyTorch
+  kContext,        // contexts, code and its globals
+  kUser,           // everybody else; DriverDevice::Row::library names the library
+  kManaged,        // cuMemAllocManaged by any caller: only the resident bytes
+  kPools,          // reserved by stream-ordered pools but free inside them
+  kRounding,       // the unrequested part of the 2 MiB pages that hold cuMemAlloc's memory
 };
 inline constexpr size_t kDriverOwnerCount = 12;
 
-// The owner of memory that this library allocated. `library` is a file name ("libnccl.so.2"), with or without
-// folders.
+// `library`: a file name ("libnccl.so.2"), with or without folders.
 [[nodiscard]] DriverOwner OwnerOfLibrary(std::string_view library);
 
 // One successful call that returned memory, addresses or a handle.
@@ -59,7 +55,7 @@ struct DriverAllocation {
   uint64_t stream = 0;
   uint64_t pool = 0;  // of a kPoolBlock
   EventIndex begin = 0;
-  EventIndex end = kNever;  // of kPhysical: when its last handle and its last mapping were gone
+  EventIndex end = kNever;  // of kPhysical: after its last handle and its last mapping
   ProcessIndex process = 0;
   uint32_t api = 0;      // trace::StringId
   uint32_t library = 0;  // trace::StringId of the caller
@@ -71,14 +67,14 @@ struct DriverAllocation {
   [[nodiscard]] bool AliveAfter(EventIndex at) const { return begin <= at && at < end; }
 };
 
-// Device memory at an address that libc10_cuda allocated: one cudaMalloc, or one mapping of virtual memory.
-// An expandable segment of PyTorch is several adjacent Segments.
+// Device memory that libc10_cuda took with one cudaMalloc, or one mapping of virtual memory. A PyTorch
+// expandable segment is several adjacent Segments.
 struct Segment {
   uint64_t address = 0;
   uint64_t size = 0;
   EventIndex begin = 0;
   EventIndex end = kNever;
-  // Into DriverLevel::allocations; kNone: a mapping of a handle whose creation was not seen.
+  // Into DriverLevel::allocations; kNone: the creation of the handle was not seen.
   uint32_t allocation = kNone;
   ProcessIndex process = 0;
   uint16_t device_code = 0;
@@ -91,7 +87,6 @@ struct DriverChange {
   int64_t bytes = 0;
 };
 
-// The driver's figure for the whole device.
 struct DriverSample {
   EventIndex event = 0;
   ProcessIndex process = 0;  // the process that asked
@@ -100,24 +95,22 @@ struct DriverSample {
   int64_t unattributed = 0;  // used minus all rows after this event
 };
 
-// Bytes by owner, in the order of DriverOwner, and the remaining bytes of the device.
 struct DriverUse {
   int64_t owners[kDriverOwnerCount] = {};  // of the process in question
   int64_t other_processes = 0;             // other recorded processes on the same device
-  // Used minus everything above; negative where the rows add up to more than the driver counts. 0 before the
-  // first sample.
+  // Used bytes minus all rows above. Negative if the rows add up to more. 0 before the first sample.
   int64_t unattributed = 0;
-  // Used memory of the whole device: the sum of all of the above. Empty before the first sample.
+  // Used memory of the whole device: the sum of all rows. Empty before the first sample.
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
 
   [[nodiscard]] int64_t Of(DriverOwner owner) const { return owners[static_cast<size_t>(owner)]; }
 };
 
-// Per process. c10::DeviceIndex has 8 bits; the last device stands for all beyond it.
+// Per process. The last device also counts all devices beyond it (c10::DeviceIndex has 8 bits).
 inline constexpr size_t kMostDriverDevices = 256;
 
-// One device, and all recorded processes that share it.
+// One device, for all recorded processes.
 class DriverDevice {
  public:
   struct Row {
@@ -133,21 +126,21 @@ class DriverDevice {
   DriverDevice(uint16_t device_code, std::vector<ProcessIndex> sharing)
       : code(device_code), processes(std::move(sharing)) {}
 
-  // Changes come in event order, and so do samples. A sample counts after the changes of its own event.
+  // Add changes and samples in event order. A sample counts after the changes of its own event.
   uint32_t FindRow(const Row& row);
   void AddChange(const DriverChange& change);
   void AddSample(DriverSample sample);
 
   // All rows that are not 0 after event `at` (kNever: at the end). O(256 + rows).
   [[nodiscard]] std::vector<RowBytes> RowsAfter(EventIndex at) const;
-  // Like RowsAfter, summed by owner, from the point of view of one process.
+  // Like RowsAfter, summed by owner, as one process sees the device.
   [[nodiscard]] DriverUse UseAfter(EventIndex at, ProcessIndex process) const;
-  // The used memory that the driver would report: its last figure before `at`, plus or minus the calls since.
+  // The device's used memory: the driver's last figure before `at`, plus or minus the calls since.
   [[nodiscard]] std::optional<uint64_t> UsedAfter(EventIndex at) const;
   // The highest UsedAfter at any event; 0 if the driver was never asked.
   [[nodiscard]] uint64_t peak_used() const { return peak_used_; }
   [[nodiscard]] EventIndex peak_event() const { return peak_event_; }
-  // Samples that differ from the previous sample plus the calls since, and samples below the sum of the rows.
+  // Samples that contradict the calls since the previous sample, and samples below the sum of the rows.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
   [[nodiscard]] uint64_t below_rows() const { return below_rows_; }
 
@@ -192,8 +185,8 @@ struct DriverLevel {
   std::vector<Segment> segments;  // in order of their begin
   std::vector<DriverDevice> devices;
   std::vector<PinnedMemory> pinned;  // of the processes that have any
-  // The segment that each block begins in, by BlockId; kNone for none. Shorter than Run::blocks if the
-  // processes of all later blocks had no segments.
+  // The segment that each block begins in, by BlockId; kNone for none. May be shorter than Run::blocks:
+  // missing entries are kNone.
   Chunked<uint32_t> segment_of_block;
   uint64_t calls = 0;   // recorded driver calls, failed ones included
   uint64_t failed = 0;  // the calls among them that failed and allocated nothing

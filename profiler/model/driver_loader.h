@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the driver level of a run while its events come in. Loader passes in every driver event, and every
+// Builds the driver level of a run while its events come in. Loader passes in every driver event, and each
 // block of a process that has segments.
-//
-// Why not in Loader: driver calls are few, and their bookkeeping (handles, mappings, segments; DriverCounts has
-// the bytes) has nothing to do with blocks. A trace without driver events pays one comparison per allocation.
 #pragma once
 
 #include <map>
@@ -26,19 +23,19 @@ class DriverLoader {
   // `source` provides the library names and must outlive the loader.
   explicit DriverLoader(const Source& source);
 
-  // `event` is a kDriverAlloc, kDriverFree, kDriverMap or kDriverTotal. Contradictions are counted in
-  // `anomalies`. `stack`: the Python stack of the event's thread.
+  // `event` is a kDriverAlloc, kDriverFree, kDriverMap or kDriverTotal. Counts contradictions in `anomalies`.
+  // `stack`: the Python stack of the event's thread.
   void Add(const trace::Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
            Anomalies& anomalies);
 
-  // A block was allocated. `reserved`: the reserved bytes that its allocator reports (0: it reports none).
+  // A block was allocated. `reserved`: the bytes that its allocator reports as reserved (0: none reported).
   void JoinBlock(BlockId block, ProcessIndex process, uint16_t device_code, uint64_t address,
                  uint64_t reserved, Anomalies& anomalies) {
     if (process < processes_.size() && processes_[process].had_segments)
       JoinBlockOf(process, block, device_code, address, reserved, anomalies);
   }
 
-  // Whatever a process still holds when it ends is given back then. The loader is empty afterwards.
+  // Memory that a process still holds is given back at its end. The loader is empty afterwards.
   [[nodiscard]] DriverLevel Finish(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
                                    Anomalies& anomalies) &&;
 

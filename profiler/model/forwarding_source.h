@@ -10,8 +10,8 @@
 
 namespace vramscope::model {
 
-// Forwards all functions to the wrapped source, except ForEachBatch. The derived class implements
-// ForEachBatch and sees every batch.
+// Forwards all functions to the wrapped source, except ForEachBatch. The derived class sees every batch
+// there.
 class ForwardingSource : public Source {
  public:
   explicit ForwardingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 32-bit indexes by which the analysis refers to events, blocks, devices and so on.
+// The 32-bit indexes of events, blocks, devices and so on.
 //
-// Why not by time: two events may have the same nanosecond, and "alive at t" would be ambiguous if an address
-// is reused within that nanosecond. The order of the events in the trace is the causal order, so the analysis
-// works in event positions. Times are looked up (time_index.h) only to show them to people. With 32 bits, ten
-// million events fit in a few hundred MiB. A longer trace is cut at kMaxEvents and the cut is reported.
+// The analysis counts in event positions: two events may have the same nanosecond. Trace order is causal
+// order. Use time_index.h to convert a position for display. A trace is cut at kMaxEvents, and the cut is
+// reported.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ namespace vramscope::model {
 // 0-based number of a readable event in the trace. An interval [begin, end) of events means "the state after
 // event i" for each i.
 using EventIndex = uint32_t;
-// 0-based number of an allocation in the trace. The allocation number that people see is one higher.
+// 0-based number of an allocation in the trace. People see this number plus one.
 using BlockId = uint32_t;
 
 using ProcessIndex = uint32_t;  // into Run::processes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the labels of blocks to a run: finds the block of each kLabel event, and drops repeated labels.
+// Adds the labels of blocks to a run. Drops repeated labels.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace vramscope::model {
 
 class LabelLoader {
  public:
-  // Labels are added to `run`, which must already have all its threads.
+  // `run` must already have all its threads.
   explicit LabelLoader(Run& run) : run_(run), accumulating_(run.threads.size()) {}
 
   // A kLabel event. `live`: the blocks of its process.
@@ -24,7 +24,7 @@ class LabelLoader {
   [[nodiscard]] bool AlreadySaid(const BlockFacts& facts, const Label& label);
 
   Run& run_;
-  std::vector<uint64_t> accumulating_;  // by thread: the variable whose gradient autograd is about to label
+  std::vector<uint64_t> accumulating_;  // by thread: the variable whose gradient gets the next label
   FlatMap said_;  // (block, role, name, tensor) of labels on blocks that have many labels
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank, host and job a recorded process belongs to. The collector noted these facts when the process
-// started (collector/target/launch_facts.h). The shim also reports the rank and world size that
-// init_process_group() got. These take precedence over the environment variables that a launcher set.
+// The rank, host and job of a recorded process. The collector notes these facts at process start
+// (collector/target/launch_facts.h). Rank and world size of init_process_group() take precedence over the
+// launcher's environment variables.
 //
 //   RANK=37 LOCAL_RANK=5 WORLD_SIZE=64 LOCAL_WORLD_SIZE=8, host node-09
 //   -> rank 37, local_rank 5, world_size 64, hosts 8: "rank 37 on node-09"
@@ -45,19 +45,18 @@ struct Launch {
   [[nodiscard]] bool on_several_hosts() const;
 };
 
-// Fields whose facts the trace lacks are unknown. Traces of older recorders have only the rank.
+// Fields that the trace lacks are unknown.
 [[nodiscard]] Launch LaunchOf(const trace::Metadata& metadata, ProcessIndex process);
 
-// Parses "pp 2/4, dp 5/8". Parts of any other form are left out.
+// Parses "pp 2/4, dp 5/8". Leaves out parts of any other form.
 [[nodiscard]] std::vector<MeshPlace> ParseMesh(std::string_view text);
-// "pp 2, dp 5": at most four dimensions; those with a single rank are left out. "" = none.
+// "pp 2, dp 5"; "" = none. At most four dimensions. Leaves out dimensions with a single rank.
 [[nodiscard]] std::string MeshText(const std::vector<MeshPlace>& mesh);
 
-// "rank 37", "rank 37 (pp 2, dp 5) on node-09": with the host if the job has several hosts. "" without a
-// rank.
+// "rank 37", "rank 37 (pp 2, dp 5) on node-09". The host only if the job has several; "" without a rank.
 [[nodiscard]] std::string RankText(const Launch& launch);
 
-// Removes the names of hosts, pods and jobs; ranks and other numbers stay.
+// Removes names of hosts, pods and jobs. Numbers stay.
 void RedactLaunches(trace::Metadata& metadata);
 
 }  // namespace vramscope::model

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live blocks of one process, by address.
 //
-// Why two maps: a free and most labels name the first byte of a block, which a hash map finds at once. Only
-// labels of collectives point into a block. The ordered map that they need costs more for each block than
-// everything else in loading, so it is built when the first of these labels arrives.
+// Lookup by first byte: a hash map. Lookup inside a block: an ordered map, built at first use, because it
+// slows loading.
 #pragma once
 
 #include <iterator>
@@ -21,7 +20,7 @@ class LiveBlocks {
   // The block that begins at `address`, or nullptr. Valid until the next change.
   [[nodiscard]] const BlockId* Find(uint64_t address) const { return by_address_.Find(address); }
 
-  // `address` is not 0. Returns the block that was alive there and that `id` replaces, or kNone.
+  // `address` is not 0. Returns the replaced block that was alive there, or kNone.
   BlockId Add(uint64_t address, BlockId id) {
     const auto [known, fresh] = by_address_.Insert(address, id);
     const BlockId before = fresh ? kNone : *known;
@@ -36,7 +35,7 @@ class LiveBlocks {
   }
 
   // The block that contains `address`, or kNone. `blocks`: all blocks so far. The first call visits all of
-  // them with `is_mine(block)`; later ones are O(log live blocks).
+  // them with `is_mine(block)`. Later calls are O(log live blocks).
   template <typename IsMine>
   [[nodiscard]] BlockId Around(uint64_t address, const Chunked<Block>& blocks, const IsMine& is_mine) {
     if (!ordered_) {

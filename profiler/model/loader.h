@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds a Run from events, one at a time and in one pass.
 //
-// Why a class and not a loop in Load: a viewer that follows a growing file and an importer of other
-// recordings feed events from elsewhere. The loader and its parts hold what is needed only while events come
-// in. Each part fills its own tables of the run:
+// Each part fills its own tables of the run:
 //
 //   event ──► Loader ──┬── OpenScopes     ranges and contexts: what each thread has open
 //                      ├── LiveBlocks     which block an address belongs to

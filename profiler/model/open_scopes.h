@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open scopes of each thread: ranges, modules, operators and autograd nodes. They determine the context
-// and the stack that a block gets at its allocation.
+// The open scopes of each thread: ranges, modules, operators and autograd nodes. Open scopes are the context
+// and the stack of each new block.
 //
-// Begins and ends come from different hooks, and an exception may pass through any of them. So an end also
-// closes everything that was opened inside its range.
+// The end of a range also closes everything that was opened inside it.
 //
 //   module "layers.0"          context  layers.0
 //     op aten::linear          context  layers.0 / aten::linear
@@ -22,7 +21,7 @@ namespace vramscope::model {
 
 class OpenScopes {
  public:
-  // Ranges and contexts are added to `run`, which must already have all its threads and processes.
+  // `run` must already have all its threads and processes.
   explicit OpenScopes(Run& run);
 
   // Each event's thread is one of the run's; `now` is the event's index.
@@ -32,15 +31,14 @@ class OpenScopes {
   void EndNode(const trace::Event& event);
   void BeginOp(const trace::Event& event);
   void EndOp(const trace::Event& event);
-  // An autograd node was created here. What the node allocates belongs to the module that is open now.
+  // An autograd node was created here. The node's allocations belong to the module that is open now.
   void NoteCreatedNode(const trace::Event& event, ProcessIndex process);
 
   [[nodiscard]] ContextId ContextOn(ThreadIndex thread) const { return threads_[thread].context; }
-  // trace::StackId of the program call that is open: the Python stack of the outermost operator. 0: none.
+  // trace::StackId of the open program call: the Python stack of the outermost operator. 0: none.
   [[nodiscard]] uint32_t StackOn(ThreadIndex thread) const { return threads_[thread].stack; }
-  // Like StackOn(thread), but returns `of_event`, the event's own stack, if no operator's stack is open.
+  // Like StackOn(thread), or `of_event` if no operator's stack is open.
   [[nodiscard]] uint32_t StackOn(ThreadIndex thread, uint64_t of_event) const {
-    // The Python line of the call is more useful than the C++ frames below it.
     return StackOn(thread) != 0 ? StackOn(thread) : static_cast<uint32_t>(of_event);
   }
   // The id of the innermost open kCheckpoint range; 0: none.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranges that a thread has begun and not ended, innermost last.
 //
-// Why not a search from the top: begins and ends come from different hooks, and a file may begin a million
-// ranges and then end a million others. Here an end finds its begin, or finds that there is none, without
-// visiting the entries in between.
+// Ends find their begins in O(1), even among a million open ranges.
 //
 //   Begin(A) Begin(B) Begin(A) Begin(C)     last_: A -> 3, B -> 2, C -> 4; `below` of the second A is 1
 //   EndFrom(2)                              last_: A -> 1, B -> 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source that reads events ahead on its own thread while the caller works on earlier ones.
+// A source that decodes events ahead on its own thread.
 //
-// Why: decoding the events takes about as long as building a run from them, and a person waits for both.
+// Decoding takes about as long as building a run.
 //
 //   thread   decode 1 │ decode 2 │ decode 3 │ ...        at most kBatches of kEvents wait
 //   caller            │ visit 1  │ visit 2  │ ...

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded run as the analysis sees it: the processes, the lifetimes of the blocks, and every fact that
-// identifies a block.
+// A recorded run: its processes, the lifetimes of its blocks, and every fact that identifies a block.
 //
 //   trace (events) ──Load──► Run ──► timeline (steps, phases, totals) ──► classify (categories, names)
 //                                                                           └──► report, viewer, ...
 //
-// Why one model: every view reads the same data, so every view shows the same numbers. The model holds facts
-// only. What can be derived (steps, phases, categories) is derived elsewhere. Contradictions in the trace are
-// counted in `anomalies`. Their values are not used, and loading does not fail. Immutable after Load; any
-// number of threads may read it.
+// All views read this model. The model holds recorded facts only. Steps, phases and categories are derived
+// elsewhere. Contradictions in the trace are counted in `anomalies` and do not stop loading. Immutable after
+// Load; any number of threads may read it.
 #pragma once
 
 #include <array>
@@ -44,15 +42,15 @@ struct Change {
 };
 inline constexpr BlockId kMaxBlocks = 1u << 31;
 
-// A device as one process sees it: an allocator of its own.
+// A device as one process sees it.
 struct Device {
   ProcessIndex process = 0;
   uint16_t code = 0;           // trace::DeviceCode
   std::string name;            // "cpu", "cuda:0"
   Chunked<Change, 6> changes;  // small chunks: a file may name devices by the thousand
-  // Bytes that the allocator counts but whose allocation was not seen: made before recording began, or lost.
-  // Computed from the totals that the device's allocator reports. Empty if these always agree with the
-  // blocks, or if the allocator reports none (CPU).
+  // Bytes that the allocator counts but whose allocation was not seen (before recording began, or lost). From
+  // the totals that the device's allocator reports. Empty if the totals agree with the blocks, or if there
+  // are none (CPU).
   std::vector<Since> unseen;
   std::vector<Since> reserved;  // bytes that the allocator has reserved, where it reports them
 };
@@ -109,9 +107,8 @@ struct CounterSample {
   uint64_t value = 0;
 };
 
-// The caching allocator took memory from the driver or gave it back, according to PyTorch's own history. Only
-// traces converted from a snapshot have these; in other traces, the driver calls show the segments
-// (DriverLevel::segments).
+// The caching allocator took memory from the driver or gave it back. Only in traces converted from a
+// snapshot. Other traces: see DriverLevel::segments.
 struct SegmentChange {
   EventIndex event = 0;
   ProcessIndex process = 0;
@@ -123,7 +120,7 @@ struct SegmentChange {
   uint16_t stream = 0;  // into Run::streams
 };
 
-// A free has completed: no stream uses the block any more. Only in traces with kFreesKey.
+// A free has completed. No stream uses the block any more. Only in traces with kFreesKey.
 struct FreeCompletion {
   EventIndex event = 0;
   ProcessIndex process = 0;
@@ -145,24 +142,24 @@ struct Coverage {
   std::string detail;
 };
 
-// Contradictions in the trace, counted; none of them stops the analysis.
+// Contradictions in the trace. None stops the analysis.
 struct Anomalies {
   // Allocations at an address that is still alive. The missing free is assumed at that moment.
   uint64_t double_allocs = 0;
   uint64_t unknown_frees = 0;    // of an address that is not alive
-  uint64_t inherited_frees = 0;  // unknown frees by a forked child, of memory that its parent allocated
+  uint64_t inherited_frees = 0;  // frees by a forked child of memory from its parent
   uint64_t size_mismatches = 0;  // a free that gives another size than the allocation
-  // For memory that no recorded allocator allocated (from_numpy, mapped files, before attach).
+  // For memory from no recorded allocator (from_numpy, mapped files, before attach).
   uint64_t labels_without_block = 0;
   uint64_t saves_without_block = 0;
-  uint64_t releases_without_save = 0;  // autograd released a reference that it was not seen to save
-  uint64_t unbalanced_ranges = 0;     // an end without a begin, or a range still open when an outer one ended
-  uint64_t late_events = 0;           // their time is before that of the previous event
-  uint64_t bad_events = 0;            // of a thread or type that the trace does not define
-  uint64_t total_mismatches = 0;      // the allocator's own total differs from the sum of the blocks
-  uint64_t not_loaded = 0;            // beyond kMaxEvents
-  uint64_t driver_double_allocs = 0;  // the driver returned an address whose free was not seen
-  uint64_t driver_unknown_frees = 0;  // a free of driver memory whose allocation was not seen
+  uint64_t releases_without_save = 0;    // autograd released a reference that was not seen to be saved
+  uint64_t unbalanced_ranges = 0;        // an end without a begin, or an outer range ended first
+  uint64_t late_events = 0;              // their time is before that of the previous event
+  uint64_t bad_events = 0;               // of an undefined thread or type
+  uint64_t total_mismatches = 0;         // the allocator's own total differs from the sum of the blocks
+  uint64_t not_loaded = 0;               // beyond kMaxEvents
+  uint64_t driver_double_allocs = 0;     // the driver returned an address whose free was not seen
+  uint64_t driver_unknown_frees = 0;     // a free of driver memory whose allocation was not seen
   uint64_t blocks_outside_segments = 0;  // blocks of the caching allocator that lie in no recorded segment
   uint64_t segment_mismatches = 0;       // the caching allocator's reserved total differs from its segments
   uint64_t driver_mismatches = 0;  // samples of used memory that contradict the calls since the last one
@@ -199,29 +196,27 @@ struct Run {
   [[nodiscard]] EventIndex event_count() const { return times.size(); }
   [[nodiscard]] std::string_view Text(uint32_t id) const { return source->String(id); }
   [[nodiscard]] ProcessIndex ProcessOf(const Block& block) const { return threads[block.thread].process; }
-  // The first block allocated at or after `event`, or blocks.size() if there is none. O(log blocks).
+  // The first block allocated at or after `event`; blocks.size() if none. O(log blocks).
   [[nodiscard]] BlockId FirstBlockFrom(EventIndex event) const;
-  // The device that holds the block.
   [[nodiscard]] DeviceIndex DeviceOf(const Block& block) const;
   [[nodiscard]] const BlockFacts* FactsOf(const Block& block) const {
     return block.facts == kNone ? nullptr : &facts[block.facts];
   }
-  // The facts of a block; adds empty facts if it has none. Valid until the next call.
+  // The facts of a block, added if missing. Valid until the next call.
   [[nodiscard]] BlockFacts& MakeFacts(BlockId id);
   [[nodiscard]] uint64_t lost_events() const;
-  // True if times are event numbers: the trace has the order of the events, not their times.
+  // True if the trace has only the order of its events. Times are then event numbers.
   [[nodiscard]] bool counts_events() const;
 };
 
-// "cpu", "cuda:0", "cuda" for the default index; "device 23:1" for types that are not known by name.
+// "cpu", "cuda:0", "cuda" for the default index; "device 23:1" for unknown types.
 [[nodiscard]] std::string DeviceName(uint64_t device_code);
 
-// Reads all events of `source`. Fails only if nothing can be read; damage is reported by source->damage().
+// Reads all events of `source`. Fails only if nothing can be read. source->damage() reports damage.
 [[nodiscard]] Result<Run> Load(std::shared_ptr<const Source> source);
-// Called from time to time with the loaded and the total number of events; returns false to stop.
+// `progress`: called with the loaded and the total number of events; returns false to stop.
 using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 [[nodiscard]] Result<Run> Load(std::shared_ptr<const Source> source, const Progress& progress);
-// Opens and loads a file.
 [[nodiscard]] Result<Run> LoadFile(const std::string& path);
 
 }  // namespace vramscope::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that autograd and checkpoints keep for backward: when the first reference to a block was taken,
-// when the last one was released, and where each forward began.
+// The blocks that autograd and checkpoints keep for backward. Finds the first and last reference to each
+// block, and the begin of each forward.
 #pragma once
 
 #include <unordered_map>
@@ -12,20 +12,19 @@ namespace vramscope::model {
 
 class SavedTensors {
  public:
-  // Adds the facts of blocks and the first saves of processes to `run`.
+  // Adds facts of blocks and first saves of processes to `run`.
   explicit SavedTensors(Run& run) : run_(run), processes_(run.processes.size()) {}
 
-  // A range of this kind began or ended. After a backward, optimizer or data range, the next save shows that
+  // A range of this kind began or ended. After a backward, optimizer or data range, the next save means that
   // forward runs.
   void NoteRange(trace::RangeKind kind, ProcessIndex process, EventIndex now);
   // A kSaved event. `block`: the block at its address, or nullptr. `checkpoint`: the id of the open
   // checkpoint range, or 0.
   void Save(const trace::Event& event, const BlockId* block, uint64_t checkpoint, ProcessIndex process,
             EventIndex now);
-  // A kSavedReleased event.
   void Release(const trace::Event& event, const BlockId* block, EventIndex now);
-  // The checkpoint with this id was freed. It kept tensors in Python objects that are freed together, and
-  // autograd does not report their release.
+  // The checkpoint with this id was freed. The checkpoint's tensors are released with it, without an event
+  // from autograd.
   void FreeCheckpoint(uint64_t id, ProcessIndex process, EventIndex now);
 
  private:

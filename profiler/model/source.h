@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: the interface through which a run is read. It may be a trace file, a recording of another tool or a
-// test. All analysis uses this interface, never the file.
-//
-// Why: a PyTorch snapshot holds the same facts as a trace (allocations, frees, stacks) and must reach every
-// view in the same way.
+// Source: the interface through which all analysis reads a run. The run may be a trace file, a PyTorch
+// snapshot or a test.
 #pragma once
 
 #include <functional>
@@ -16,14 +13,14 @@
 
 namespace vramscope::model {
 
-// Metadata of a source whose times are event numbers: it has the order of its events, but not their times.
+// Metadata of a source that has the order of its events but not their times.
 inline constexpr char kTimesKey[] = "times";
 inline constexpr char kEventNumbers[] = "event numbers";
 // Metadata of a source that first lists what existed before its history.
 inline constexpr char kBeginKey[] = "begin";
 inline constexpr char kInTheMiddle[] = "in the middle";
-// Metadata of a source that reports when a free has completed (free_completed): a free without that event is
-// still pending. In other sources a free is complete when it is requested.
+// Metadata of a source that reports completed frees (free_completed). A free without that event is pending.
+// In other sources a free is complete when requested.
 inline constexpr char kFreesKey[] = "frees";
 inline constexpr char kInTwoHalves[] = "requested and completed";
 
@@ -43,14 +40,13 @@ class Source {
   // Frames from outermost to innermost; empty for 0 and unknown ids.
   virtual std::vector<trace::StringId> Stack(trace::StackId id) const = 0;
 
-  // Source files that were recorded with the run; most have none.
+  // Recorded source files; usually none.
   virtual const trace::SourceFiles& source_files() const {
     static const trace::SourceFiles none;
     return none;
   }
 
-  // The programs that processes noted so that one step can be run again, and the stored re-runs
-  // (trace_format/definitions.h).
+  // Programs for running one step again, and stored re-runs (trace_format/definitions.h).
   virtual const trace::Programs& programs() const {
     static const trace::Programs none;
     return none;
@@ -60,12 +56,11 @@ class Source {
     return none;
   }
 
-  // All events in order, in batches. Return false from `visit` to stop early.
+  // All events in order, in batches. `visit` returns false to stop early.
   using Visit = std::function<bool(std::span<const trace::Event>)>;
   virtual Status ForEachBatch(const Visit& visit) const = 0;
 };
 
-// A trace file.
 [[nodiscard]] std::shared_ptr<const Source> MakeSource(std::unique_ptr<trace::TraceReader> reader);
 
 }  // namespace vramscope::model

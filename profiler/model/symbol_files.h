@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the names of functions that a library does not export, in its own symbol table, when a trace is read.
+// Names functions that a library does not export, from the library's symbol table, when a trace is read.
 //
 //   recorded   /opt/app/libnet.so+0x1f20 [3b9ac9ff6dd8e2a1]      path, place, first bytes of the build id
 //   shown      net::Pool::Take() (libnet.so+0x1f20)              .symtab of that file has a function there
 //              libnet.so+0x1f20                                  it has none, or the file is another build
-//
-// Why here and not in the recorded program: a symbol table has a million entries and is read from disk. Why
-// the build id: on another machine, or after an update, the same path is a different library.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +22,10 @@ struct UnnamedFrame {
   std::string_view library;  // file name of `path`
   std::string_view place;    // "+0x1f20"
   std::string_view build;    // in hex
-  uint64_t offset = 0;       // of `place`: a return address, the byte after the call
+  uint64_t offset = 0;       // in `place`: a return address, the byte after the call
 };
 [[nodiscard]] std::optional<UnnamedFrame> ParseUnnamedFrame(std::string_view text);
 
-// Functions of one file, by address.
 class SymbolFile {
  public:
   // Empty unless `path` is a regular ELF file with this build id and a symbol table. Reads at most 64 MiB of

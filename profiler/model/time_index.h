@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps events to times and times to events, in little more than four bytes per event.
 //
-// Why keep all times: "the state at T" must include a label that came a microsecond after the last
-// allocation. So the answer is the position of the last event of any type at or before T. Times are kept per
-// chunk of 256 events, as distances from the chunk's first event. A chunk that spans more than 4.29 s stores
-// full 64-bit times.
+// Times are stored per chunk of 256 events, as distances from the chunk's first event. A chunk that spans
+// more than 4.29 s stores 64-bit times.
 //
 //   times of a chunk    1,000  1,050  1,900 ns ...     chunk start 1,000, distances 0, 50, 900
 #pragma once
@@ -19,16 +17,16 @@ namespace vramscope::model {
 
 class TimeIndex {
  public:
-  // Appends the time of the next event. A time before that of the previous event (a thread delivered its
-  // records late) counts as equal to it. Returns false in that case.
+  // Appends the time of the next event. A time before that of the previous event counts as equal to it, and
+  // the result is false.
   bool Append(uint64_t time_ns);
 
   [[nodiscard]] EventIndex size() const { return static_cast<EventIndex>(distances_.size()); }
   [[nodiscard]] uint64_t last_ns() const { return last_ns_; }
 
-  // For event < size(); for others (kNever) the time of the end of the trace.
+  // For event >= size() (kNever): the time of the trace's end.
   [[nodiscard]] uint64_t TimeOf(EventIndex event) const;
-  // The last event with time <= time_ns; kNever when all are later.
+  // The last event at or before time_ns; kNever if all are later.
   [[nodiscard]] EventIndex LastEventAt(uint64_t time_ns) const;
 
  private:

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs items in order of time, like an allocator that does not know the future: best fit among the free
-// gaps, or on top.
+// Packs items in order of time, without knowledge of the future: best fit among the free gaps, or on top.
 //
-// Why: this is the answer if the time is up before first fit has finished. A million items take a second. If
-// even that is too long, the remaining items are stacked on top.
+// The answer if first fit takes too long. A million items take a second. If time runs out here too, remaining
+// items are stacked on top.
 #pragma once
 
 #include <span>

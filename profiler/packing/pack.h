@@ -24,7 +24,7 @@ enum class Reached : uint8_t {
 };
 
 struct Answer {
-  // No packing is lower: the most bytes alive at one time, or what the search proved.
+  // No packing is lower.
   uint64_t lower_bound = 0;
   Packing packing;
   uint64_t first_fit_height = 0;  // before the search
@@ -33,9 +33,8 @@ struct Answer {
   [[nodiscard]] bool optimal() const { return packing.height == lower_bound; }
 };
 
-// Runs best fit in order of time, first fit in three other orders, then SectionSearch for lower and lower
-// heights. Stops at any stage when the time is up. The limit does not include the time to sort the items, a
-// second for a few million.
+// Runs best fit in order of time, first fit in three other orders, then SectionSearch for ever lower heights.
+// Stops when the time is up. Sorting comes on top: a second for a few million items.
 [[nodiscard]] Answer Pack(std::span<const Item> items, const Limits& limits);
 
 }  // namespace vramscope::packing

@@ -7,9 +7,8 @@
 
 namespace vramscope::packing {
 
-// Times are event numbers. A block that is alive at the end ends after the last event. Sizes are the
-// requested bytes, rounded up as the allocator aligns them; if these are unknown, the block sizes. Names are
-// 1-based allocation numbers.
+// Times are event numbers. A block that is never freed ends after the last event. Sizes are requested bytes,
+// rounded up as the allocator aligns them, or else block sizes. Names are 1-based allocation numbers.
 [[nodiscard]] NamedItems ItemsOf(const model::Run& run, model::DeviceIndex device);
 
 }  // namespace vramscope::packing

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for a packing of at most a given height, section by section from the bottom up.
+// Searches for a packing of at most a given height, from the bottom up.
 //
-// The state is a skyline: how high each section is filled, and how much of it may still be wasted. A valley
-// is a stretch of equal floor with higher neighbors. An item that rests on the valley's floor lies within the
-// valley. So a section of a valley has few possibilities: each item that covers the section and fits into the
-// valley, or no item. Without an item, the section loses at least the space up to the lowest possible support
-// of its next item.
+// State: how high each section is filled (the skyline), and how much of it may still be wasted. A valley is a
+// stretch of equal floor with higher neighbors. In a section of a valley, the search places an item that
+// covers the section and fits, or none. Without one, the section wastes the space up to the lowest possible
+// support of its next item.
 //
 //   ██      ██   ◄─ neighbors
 //   ██ ┌──┐ ██
 //   ██ │? │_██   ◄─ valley
 //   ██████████
 //
-// The search continues with the section that has the fewest possibilities per failure that it has caused
-// (weighted degrees, Boussemart et al. 2004), and tries its most promising item first. If a section may waste
-// nothing and only one item can rest on its floor, there is no choice.
+// The next section is the one with the fewest possibilities per failure that it caused (weighted degrees,
+// Boussemart et al. 2004). The most promising item of the section is tried first.
 //
-// The search is complete: if it is exhausted, no such packing exists. Restarts with other weights and some
-// randomness cut the long tails of searches that began badly. Ideas: the skyline of strip packing (Burke et
-// al. 2004), canonical orders of MiniMalloc (Moffitt and Stonehouse, ASPLOS 2024).
+// The search is complete: if it ends without a packing, none exists. Restarts vary the weights and add
+// randomness. Sources: the skyline of strip packing (Burke et al. 2004), canonical orders of MiniMalloc
+// (Moffitt and Stonehouse, ASPLOS 2024).
 #pragma once
 
 #include <cstdint>
@@ -40,12 +38,11 @@ class SectionSearch {
   // `items` must outlive the search and have fewer than 2^31 elements. `sections` must belong to them.
   SectionSearch(std::span<const Item> items, const Sections& sections, uint64_t seed);
 
-  // Maximum size of one descent, as the number of sections that items cover. The search keeps that many
-  // entries to undo its steps.
+  // Maximum size of one descent: the number of sections that items cover. Memory grows with it.
   [[nodiscard]] static uint64_t WidthOf(const Sections& sections);
 
-  // Searches until it finds a packing of at most `height`, proves that none exists, has visited `nodes`
-  // states, or the deadline has passed.
+  // Ends when a packing of at most `height` is found or proved impossible, after `nodes` states, or at the
+  // deadline.
   [[nodiscard]] Outcome Search(uint64_t height, uint64_t nodes, Deadline& deadline);
   [[nodiscard]] const Packing& found() const { return found_; }
 
@@ -58,7 +55,7 @@ class SectionSearch {
     uint32_t last;
     uint64_t size;
     uint32_t item;
-    // The previous box with the same sections and size, which must be placed first; kNone = none.
+    // The previous box with the same sections and size; it must be placed first. kNone = none.
     uint32_t twin;
   };
   struct Valley {
@@ -76,7 +73,6 @@ class SectionSearch {
     uint64_t floor;
     uint64_t slack;
   };
-  // A state in the search: the choices to try in it, and how to undo them.
   struct Level {
     size_t choices_begin;
     size_t next_choice;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit for `plan`: how much memory PyTorch's allocator may use on a device. It is the device's memory
-// minus the memory used outside the allocator.
+// The limit for `plan`: the bytes that PyTorch's allocator may use on a device. That is the device's memory
+// minus the memory outside the allocator.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace vramscope::plan {
 
-// Device memory outside PyTorch's caching allocator at the end of the recorded step: the CUDA context,
-// libraries, other processes. It must fit too. A trace contains it if the driver was hooked.
+// Device memory outside PyTorch's caching allocator at the end of the recorded step: CUDA context, libraries,
+// other processes. Known only if the driver was hooked.
 struct Beside {
   uint64_t context_bytes = 0;  // CUDA context and code
   uint64_t other_bytes = 0;
@@ -29,14 +29,14 @@ struct Beside {
     return std::max(context_bytes, gpu.context_bytes) + other_bytes;
   }
 };
-// Nothing if no driver calls were recorded.
+// nullopt if no driver calls were recorded.
 std::optional<Beside> BesideOf(const model::Run& run, model::DeviceIndex device, const whatif::Step& step);
 
 struct FitLimit {
   std::string limit_name;        // "24.0 GiB", "24.0 GiB (rtx-4090)"
   uint64_t fit_bytes = 0;        // memory of the device
   std::optional<Beside> beside;  // nothing: not in the trace, so not counted
-  uint64_t beside_bytes = 0;     // the total of `beside` on the device to fit on
+  uint64_t beside_bytes = 0;     // total of `beside` on the device to fit on
   uint64_t reserved_limit = 0;   // what remains for the allocator
 };
 // `gpu`: the GPU model, if the user named it.
@@ -45,9 +45,9 @@ FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& g
 // "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch to reserve."
 std::string BesideText(const FitLimit& limit);
 
-// The GPU models that a user can name as the device to fit on: those of the simulated GPU.
+// The GPU models that a user can name: those of the simulated GPU.
 Result<std::vector<collector::GpuModel>> GpuTable();
-// The model that an option --gpu names. Not available in a browser.
+// The model that --gpu names. Not available in a browser.
 Result<collector::GpuModel> FindGpu(const std::string& name);
 
 }  // namespace vramscope::plan

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges plans. For the changes of a plan, whatif predicts the changed step; the judge replays it through the
-// model of PyTorch's allocator.
+// Judges plans: what-if predicts the changed step, and a replay through the model of PyTorch's allocator
+// gives its reserved bytes.
 //
-// Why not a formula of sizes: reserved memory must fit, and it depends on order and holes. Cheaper tests only
-// rule plans out: live bytes never exceed reserved bytes, so changes whose live bytes are too many are not
-// replayed.
+// Reserved memory depends on order and holes, so no formula gives it. Cheaper tests only rule plans out.
 #pragma once
 
 #include <atomic>
@@ -19,10 +17,10 @@ namespace vramscope::plan {
 
 using Changes = std::vector<whatif::Asked>;
 
-// What must be within the limit.
+// The bytes that must be within the limit.
 struct Need {
-  bool bound = true;  // judge by the bound that holds in 99 of 100 runs; else by the prediction
-  // Reserved bytes that were measured and replace the prediction. The key is the text of the changes.
+  bool bound = true;  // judge by the bound of 99 of 100 runs; else by the prediction
+  // Measured reserved bytes that replace the prediction, by the text of the changes.
   std::map<std::string, uint64_t> known;
 };
 
@@ -34,8 +32,8 @@ struct Verdict {
   uint64_t live = 0;       // the most bytes alive at one time
   whatif::Position at = 0;
   uint64_t at_least = 0;  // lower bound of `needed`, from `live`
-  // Reserved bytes: the bound or the prediction, as in Need; the baseline's if nothing is changed. If cut
-  // short, at least this much is needed.
+  // Reserved bytes: the bound or the prediction, as in Need. Without changes: the baseline's. If cut short: a
+  // lower bound.
   uint64_t needed = 0;
   Rank rank;
   whatif::Prediction prediction;  // valid if `replayed`
@@ -43,29 +41,28 @@ struct Verdict {
 
 class Judge {
  public:
-  // `work`: number of blocks that may be visited, over all questions; a limit that does not depend on the
-  // machine. `stop`: another thread may set it, which has the same effect as no work left; may be nullptr.
+  // `work`: number of blocks that may be visited, over all questions. `stop`: another thread may set it to
+  // end the work; may be nullptr.
   Judge(whatif::Predictor& predictor, uint64_t work, Need need = {}, const std::atomic<bool>* stop = nullptr)
       : predictor_(predictor), work_(work), need_(std::move(need)), stop_(stop) {}
 
   // Replays only if the result could be at most `limit` bytes. The judge must outlive the reference.
   const Verdict& Of(const Changes& changes, uint64_t limit);
-  // Live bytes alone. Levers that only change allocator settings do not affect them.
+  // Live bytes alone. Allocator settings do not affect them.
   const Verdict& LiveOf(const Changes& changes) { return Of(changes, 0); }
 
-  // The error band for these changes; its width is 0 if Need::bound is false.
+  // The error band for these changes; width 0 if Need::bound is false.
   [[nodiscard]] whatif::ErrorBand BandOf(const Changes& changes) const;
 
-  // Counts blocks that were visited by direct calls of the predictor.
+  // Counts blocks that direct calls of the predictor visited.
   void Spend(uint64_t blocks) { done_ += blocks; }
   void AllowMore(uint64_t work) { work_ = done_ + work; }
   [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   [[nodiscard]] bool exhausted() const { return done_ >= work_ || stopped(); }
   [[nodiscard]] uint64_t replays() const { return replays_; }
-  // Number of replays that the work allows, for steps like the recorded one.
+  // Number of replays that the work still allows.
   [[nodiscard]] uint64_t replays_left() const;
   [[nodiscard]] whatif::Predictor& predictor() { return predictor_; }
-  // All verdicts so far.
   [[nodiscard]] const std::map<std::string, Verdict>& verdicts() const { return verdicts_; }
 
  private:

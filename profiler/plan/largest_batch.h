@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reverse search: the largest batch that fits, for the unchanged program and with cheap changes.
 //
-// Each row costs more than the one before it (rank.h) and allows a larger batch; changes that cost more and
-// gain nothing are left out. Sizes are found by doubling and bisection, on the assumption that memory grows
-// with the batch. Every size is a re-run of the recorded program.
+// Each row costs more than the row before (rank.h) and allows a larger batch. Doubling and bisection find the
+// sizes, assuming that memory grows with the batch. Every size is a re-run.
 //
-// Example: recorded with 8 samples, the largest that fits is 13. The search tries 8, 16 (too large), 12, 14
-// (too large), 13.
+// Example: recorded with 8 samples, 13 fit. The search tries 8, 16 (too large), 12, 14 (too large), 13.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds sets of modules that free enough at each moment known to need too much memory, the fastest set first.
+// Finds sets of modules that free enough at each moment that needs too much memory, the fastest set first.
 //
-// Why not try all sets: 30 modules have a billion. Sets are built by deciding on one module after the other.
-// The lower bound of a partial set is its own time, plus the least time that undecided modules would add if
-// fractions of them could be chosen. The search always continues with the lowest bound, so the first complete
-// set is the fastest.
+// The search decides on one module after the other, and extends the partial set with the lowest bound. The
+// bound is the set's time plus the least time of undecided modules, as if fractions could be chosen. So the
+// first complete set is the fastest.
 //
 //   cut at t: 24 alive, 16 wanted       a frees 6 in 3 ms, b 4 in 1 ms, c 5 in 4 ms
 //   {}           b and 4/6 of a         >= 3.0 ms
@@ -19,7 +18,7 @@
 
 namespace vramscope::plan {
 
-// For one moment: the bytes alive with nothing checkpointed, and the bytes that each module frees.
+// One moment: the bytes alive without checkpoints, and the bytes that each module frees.
 struct Cut {
   uint64_t live = 0;
   std::vector<uint64_t> freed;
@@ -32,8 +31,8 @@ class Covers {
   // `ns`: the time of each module. Finds sets that leave at most `wanted` bytes at every cut.
   Covers(const std::vector<double>& ns, const std::vector<Cut>& cuts, uint64_t wanted);
 
-  // The next set that takes less than `below_ns`. Nothing if there is none, or if `work` decisions were
-  // visited. `cuts` may have grown since the last call.
+  // The next set that takes less than `below_ns`. Nothing if there is none, or after `work` decisions. `cuts`
+  // may have grown since the last call.
   std::optional<std::vector<bool>> Next(double below_ns, uint64_t& work);
   // A lower bound for the time of all further sets.
   [[nodiscard]] double AtLeastNs() const;
@@ -46,7 +45,7 @@ class Covers {
 
     bool operator<(const Decisions& other) const {  // for a queue whose top has the least time
       if (at_least_ns != other.at_least_ns) return at_least_ns > other.at_least_ns;
-      return decided < other.decided;  // if equal: the one that is nearer to completion
+      return decided < other.decided;  // if equal: the one nearer to completion
     }
   };
   [[nodiscard]] double Bound(const Decisions& decisions) const;

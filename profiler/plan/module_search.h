@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which modules to checkpoint, one by one, so that a step fits with the least recomputation.
+// Finds the modules to checkpoint, one by one, so that a step fits with the least recomputation.
 //
-// Why single modules and not all modules of a kind: layers of one kind differ in what they save (the last
-// one is recomputed at the peak), and one wrong choice for a whole kind spoils the answer.
+// Layers of one kind differ in what they save. For example, the last layer is recomputed at the peak.
 //
-// Replays decide what fits. Cuts save replays. A cut is a moment at which a replayed set of modules needed
-// too much memory. There, each module lowers the live bytes at most by what it frees:
+// Replays decide what fits. A cut is a moment at which a replayed set needed too much memory. There, each
+// module lowers the live bytes at most by its own bytes:
 //
 //   alive at t, nothing checkpointed     ████████████████████████
 //   a frees                                              ▒▒▒▒
 //   b frees                                          ▒▒▒▒
 //   what {a, b} leaves is at least       ████████████████            > limit: no subset of {a, b} fits
 //
-// (Together they free no more than the sum: if two modules save the same tensor, neither alone frees it, and
-// the tensor waits for the later module.) With up to 12 modules, all subsets are tried in order of their
-// time, so the answer is optimal. With more modules, the search has three parts:
+// Together, modules free at most the sum of their own bytes. With up to 12 modules, all subsets are tried in
+// order of their time: the answer is optimal. With more modules, the search has three parts:
 //
 //   1. Greedy: adds the module that frees the most bytes at the peak per unit of time, until a replay fits.
 //      Then it removes each module without which a replay still fits.
@@ -45,15 +43,15 @@ struct ModuleChoice {
 
 class ModuleSearch {
  public:
-  // `families`: names that stand for several modules at once ("all", "every:2").
+  // `families`: names for several modules at once ("all", "every:2").
   ModuleSearch(Judge& judge, std::vector<std::string> modules, std::vector<std::string> families);
   ~ModuleSearch();
 
-  // The cheapest choice that fits in `limit` together with `others`, which do not checkpoint. Nothing if none
-  // fits.
+  // The cheapest choice that fits in `limit` together with `others`. `others` has no checkpoints. Nothing if
+  // none fits.
   std::optional<ModuleChoice> Cheapest(const Changes& others, uint64_t limit);
 
-  // A lower bound for the time of any choice that fits, found without a replay. Nothing: none fits.
+  // A lower bound for the time of any choice that fits, without a replay. Nothing: none fits.
   [[nodiscard]] std::optional<double> AtLeastNs(const Changes& others, uint64_t limit);
 
   // The lever's value that checkpoints all of the modules.

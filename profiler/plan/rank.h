@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two plans is cheaper: first by the time added to a step, then by the depth of the change.
+// Which of two plans is cheaper: by the time added to a step, then by the depth of the change.
 //
-// The order of depth, and why:
+// The depths, in ascending order:
 //
 //   alloc-conf              an environment variable; no line of code, and the same numbers
 //   empty-cache             one line in the loop; the same numbers
@@ -13,11 +13,11 @@
 //   optimizer, other class  other training: the number of steps that it needs is unknown, so it comes after
 //                           all plans with a known time
 //
-// A plan is as deep as its deepest lever; if two are equal, the next deepest decides. So the depth of each
-// lever is a power of two, and the depth of a plan is their sum.
+// A plan is as deep as its deepest lever. If two are equal, the next deepest decides. Each lever's depth is a
+// power of two; a plan's depth is the sum.
 //
-// Example: alloc-conf is 1, checkpoint 8, accumulate 16. With the same time, accumulate alone (16) is deeper
-// than alloc-conf and checkpoint together (9).
+// Example: alloc-conf is 1, checkpoint 8, accumulate 16. Accumulate alone (16) is deeper than alloc-conf and
+// checkpoint together (9).
 #pragma once
 
 #include <compare>
@@ -37,7 +37,7 @@ struct Rank {
   friend std::partial_ordering operator<=>(const Rank&, const Rank&) = default;
 };
 
-// Rank of changes to a program with this recorded step. `extra_ns`: sum of their outcomes' times.
+// `extra_ns`: sum of the times that the changes add.
 [[nodiscard]] Rank RankOf(const whatif::Step& step, std::span<const whatif::Asked> changes, double extra_ns);
 
 }  // namespace vramscope::plan

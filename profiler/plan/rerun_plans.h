@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans with a change that only a re-run answers: the change alone, or with checkpoints of all modules.
 //
-// Why not part of the search (plan.h): a re-run takes seconds, a transformation milliseconds. So only a few
-// are run, and only if transformations leave room for more plans.
+// A re-run takes seconds, so only a few are run, if transformations leave room for more plans.
 //
 //   amp=bf16 ── fits? ── yes ─► plan
 //                  └──── no ──► amp=bf16 checkpoint=all ── fits? ─► plan
@@ -15,12 +14,11 @@
 
 namespace vramscope::plan {
 
-// The memory that is needed with these changes. Verdict::possible is false if a re-run fails or a change is
-// refused.
+// The memory needed with these changes. Verdict::possible is false if a re-run fails or a change is refused.
 [[nodiscard]] Verdict RerunVerdict(const whatif::Step& step, Reruns& reruns, Changes changes);
 
-// Adds plans to `answer`, which stays in order of rank with at most `request.top` plans. Does nothing if
-// `answer` has that many already, or if the program fits as it is.
+// Adds plans to `answer` in order of rank, at most `request.top` in all. Does nothing if there is no room, or
+// if the program fits unchanged.
 void AddRerunPlans(const whatif::Step& step, const Request& request, Reruns& reruns, Answer& answer);
 
 }  // namespace vramscope::plan

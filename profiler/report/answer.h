@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `vramscope report`: where memory went, as plain data.
 //
-// Terminal, JSON, HTML and the viewer's summary print this and compute nothing, so a number that appears
-// twice is the same number. Texts are as recorded: whoever prints them must sanitize them. docs/json.md
-// describes the JSON form field by field.
+// Terminal, JSON, HTML and the viewer print these values and compute nothing. Texts are as recorded: sanitize
+// them before printing. docs/json.md describes each field.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +25,6 @@
 
 namespace vramscope::report {
 
-// A block at a given moment.
 struct LiveBlock {
   uint64_t number = 0;  // 1-based allocation number in the trace
   uint64_t address = 0;
@@ -39,10 +37,9 @@ struct LiveBlock {
   std::string op;
 };
 
-// The state of the chosen device at one moment.
 struct Moment {
-  std::string asked;    // as requested; "" for a moment that the report chose
-  uint64_t events = 0;  // number of events up to here, as `--at event:N` accepts it
+  std::string asked;    // as requested; "" if the report chose it
+  uint64_t events = 0;  // events up to here, as for `--at event:N`
   uint64_t time_ns = 0;
   uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC of the recording machine
   uint64_t allocated_bytes = 0;
@@ -56,14 +53,13 @@ struct Moment {
 };
 
 struct Peak : Moment {
-  // The highest `reserved_bytes` at any moment of the selection; `reserved_bytes` itself is the value at this
-  // moment.
+  // The highest `reserved_bytes` of the selection; `reserved_bytes` is the value at this moment.
   std::optional<uint64_t> reserved_peak_bytes;
-  // The origin of the allocation that set the peak; "" = unknown.
+  // Where the allocation that set the peak was made; "" = unknown.
   std::string module;
   std::string node;
   std::string op;
-  uint32_t as_in_step = 0;  // the deep step that module and op come from; 0 = recorded at the peak itself
+  uint32_t as_in_step = 0;  // deep step that module and op come from; 0 = the peak itself
 };
 
 struct Step {
@@ -78,10 +74,10 @@ struct Step {
   uint64_t handed_out_bytes = 0;  // sum of all these allocations
 };
 
-// What holds memory at the peak. Each kind of owner divides the same bytes in its own way.
+// Holders of memory at the peak. Each kind of owner divides the same bytes.
 struct Owner {
-  // A module pattern sums the layers of a stack: "layers.*.mlp" is layers.0.mlp, layers.1.mlp, ... A name is
-  // one that the program gave its memory: PyTorch's user metadata and annotations, NVTX's memory extension.
+  // A module pattern sums layers: "layers.*.mlp" is layers.0.mlp, layers.1.mlp, ... A name comes from the
+  // program: PyTorch's user metadata and annotations, NVTX's memory extension.
   enum class Kind : uint8_t { kModulePattern, kModule, kParameter, kName, kOp, kStack } kind{};
   std::string name;
   uint32_t members = 1;  // number of modules that match the pattern
@@ -95,7 +91,7 @@ struct Owner {
 struct Device {
   std::string name;  // "cuda:0"
   uint32_t pid = 0;
-  bool chosen = false;  // true: the rest of the answer is about this device
+  bool chosen = false;  // true: the answer is about this device
   uint64_t allocations = 0;
   Moment peak;
   std::optional<uint64_t> peak_reserved_bytes;
@@ -142,14 +138,14 @@ struct Answer {
   uint32_t others = 0;          // other devices that match the request (device_choice.h)
   std::string about;            // the same in words: "rank 1 (process 4711), cuda:1"
   std::string failed;           // HowItFailed(); "" = it did not fail
-  std::string growth_headline;  // what grows from step to step; "" = nothing significant
-  std::string no_blocks;        // why there may be no GPU blocks: CachingOff(); "" = no reason known
+  std::string growth_headline;  // growth from step to step; "" = nothing significant
+  std::string no_blocks;        // why GPU blocks may be missing: CachingOff(); "" = not known
   std::optional<std::pair<uint32_t, uint32_t>> step_range;  // if only these steps were requested
 
   Peak peak;
   std::vector<Step> steps;
   std::vector<Owner> owners;                    // by kind, largest first
-  std::map<Owner::Kind, uint64_t> owned_bytes;  // bytes of the peak whose owner of that kind is known
+  std::map<Owner::Kind, uint64_t> owned_bytes;  // bytes of the peak with a known owner of that kind
   std::vector<NamedRange> nvtx_ranges;          // of the process, on the device
   std::vector<Moment> moments;                  // as requested with --at
   bool blocks_listed = false;                   // moments list their blocks
@@ -167,11 +163,11 @@ struct Answer {
   uint64_t dropped_events = 0;
   trace::Damage damage;
   model::Anomalies anomalies;
-  std::optional<Savings> savings;  // if requested, and if the run has enough data
-  std::vector<std::string> notes;  // what a reader must know to understand the figures, one sentence each
+  std::optional<Savings> savings;  // if requested, and if the data suffice
+  std::vector<std::string> notes;  // needed to understand the figures, one sentence each
 };
 
-// The answer's device in the run that the answer was built from; kNone: no device.
+// The answer's device in its run; kNone: no device.
 [[nodiscard]] model::DeviceIndex DeviceOf(const model::Run& run, const Answer& answer);
 
 }  // namespace vramscope::report

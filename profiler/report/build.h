@@ -8,8 +8,8 @@
 
 namespace vramscope::report {
 
-// Fails if the request names a device, process or step that the run does not have; the error lists those that
-// exist. A run without allocations gives an answer without a device.
+// Fails if the request names a missing device, process or step; the error lists those that exist. Without
+// allocations, the answer has no device.
 [[nodiscard]] Result<Answer> BuildAnswer(const classify::Analysis& analysis, const Request& request);
 
 }  // namespace vramscope::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks of a recording as JSON, the same in every answer that contains them.
+// The hooks of a recording as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

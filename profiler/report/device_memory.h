@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device's memory consists of at a moment: the tensors, and everything else that nvidia-smi counts.
+// The parts of a device's memory at a moment: tensors, and everything else that nvidia-smi counts.
 //
 //   used by the device = pytorch_allocated + pytorch_cached + nccl + ... + other_processes + unattributed
 //                        └ the categories ┘
@@ -52,11 +52,10 @@ struct LibraryBytes {
 };
 
 struct DeviceMemory {
-  // A row is negative only if the trace contradicts itself: blocks in segments whose allocation was not
-  // recorded, or more memory taken than the driver counts.
+  // Negative only if the trace contradicts itself, for example with blocks in unrecorded segments.
   std::array<int64_t, kDeviceRowCount> rows = {};
-  // Used bytes of the whole device, from the driver; the sum of all rows. Empty if the driver was never asked
-  // before this moment: then `unattributed` is 0 and the rows hold what was recorded.
+  // The driver's used bytes for the whole device: the sum of all rows. Empty if the driver was not asked
+  // before. `unattributed` is then 0.
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
   std::vector<LibraryBytes> libraries;  // for the rows kUser and kManaged, largest first
@@ -66,8 +65,8 @@ struct DeviceMemory {
   [[nodiscard]] int64_t Sum() const;
 };
 
-// Returns the rows after event `at`, as `process` sees the device; its allocator has `allocated` bytes there.
-// Returns nothing if no driver call was recorded for that device.
+// The rows after event `at`, as `process` sees the device. `allocated`: bytes of its allocator there. Nothing
+// if no driver call was recorded for the device.
 [[nodiscard]] std::optional<DeviceMemory> DeviceMemoryAfter(const model::Run& run,
                                                             model::ProcessIndex process, uint16_t device_code,
                                                             model::EventIndex at, uint64_t allocated);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and how a run failed. The figures of a failed run describe a run that was cut short.
+// Whether and how a run failed.
 #pragma once
 
 #include <string>
@@ -8,13 +8,11 @@
 
 namespace vramscope::report {
 
-// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which means unknown. `wait_status` as waitpid returns
-// it.
+// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which means unknown. `wait_status`: from waitpid.
 [[nodiscard]] std::string ExitText(int32_t wait_status);
 
-// Returns a sentence if the process failed: "An allocation on cuda:0 failed and ended the run (exit 1): ...".
-// "" if it succeeded, or if its end is unknown. A process whose exit status is unknown gets that of the
-// command.
+// "An allocation on cuda:0 failed and ended the run (exit 1): ..." if the process failed. "" if it succeeded,
+// or if its end is unknown. If its exit status is unknown, that of the command counts.
 [[nodiscard]] std::string HowItFailed(const model::Run& run, model::ProcessIndex process);
 
 }  // namespace vramscope::report

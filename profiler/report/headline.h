@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first sentence of an answer, the same in the terminal and in the viewer.
+// The first sentence of an answer.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace vramscope::report {
 // "step 3, backward"; "the start, before the first step"; "1.20 s after the start" in a run without steps.
 [[nodiscard]] std::string PlaceInTime(const Moment& moment, const Answer& answer);
 
-// What follows the size in "Peak 11.6 GiB at step 3, backward: activations 6.9 GiB (59 %)."
+// The part after the size in "Peak 11.6 GiB at step 3, backward: activations 6.9 GiB (59 %)."
 [[nodiscard]] std::string PeakClause(const Answer& answer);
 
-// "layers.3.attn, SoftmaxBackward0": where the allocation that set the peak was made; "" if unknown. The text
-// is as recorded, not sanitized.
+// Origin of the peak's allocation: "layers.3.attn, SoftmaxBackward0"; "" if unknown. As recorded, not
+// sanitized.
 [[nodiscard]] std::string OriginOfPeak(const Peak& peak);
 
 }  // namespace vramscope::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps a moment (timeline/moment_spec.h) to an event of a run, on one device: the same in all verbs.
+// Maps a moment (timeline/moment_spec.h) to an event on one device.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,16 @@
 
 namespace vramscope::report {
 
-// Nanoseconds since the trace's start, for kTime or kMonotonic. A moment before the start becomes the start.
+// Nanoseconds since the trace's start, for kTime or kMonotonic. Not below 0.
 [[nodiscard]] uint64_t TimeOf(const model::Run& run, const timeline::MomentSpec& spec);
 
-// The moment is the state after the returned event; kNever: before all events. `training` belongs to the
-// device's process; `request` determines which failure "oom" means. Fails with a sentence if there is no such
-// moment.
+// The moment is the state after the returned event; kNever: before all events. `training`: of the device's
+// process. `request` determines which failure "oom" means. Fails if there is no such moment.
 [[nodiscard]] Result<model::EventIndex> FindEvent(const model::Run& run, const timeline::DeviceCurve& curve,
                                                   const timeline::Training& training, const Request& request,
                                                   const timeline::MomentSpec& spec);
 
-// The highest reserved bytes of the device's allocator in [begin, end): the value at `begin`, and after each
-// event.
+// The highest reserved bytes at `begin` and after each event in [begin, end).
 [[nodiscard]] std::optional<uint64_t> MostReserved(const timeline::DeviceCurve& curve,
                                                    model::EventIndex begin, model::EventIndex end);
 

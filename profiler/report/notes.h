@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The notes of a report: what a reader must know to understand its figures.
+// The notes of a report.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace vramscope::report {
 
-// Appends to answer.notes; the rest of the answer must be complete. `device`: the answer's device, or kNone;
-// `inferred_blocks`: blocks whose owners come from a deep step.
+// Appends to answer.notes. Call it last. `device`: the answer's, or kNone. `inferred_blocks`: blocks whose
+// owners come from a deep step.
 void AddNotes(const classify::Analysis& analysis, model::DeviceIndex device, uint64_t inferred_blocks,
               Answer& answer);
 
-// Why there may be no GPU blocks: the program ran without PyTorch's caching allocator; "" if it ran with it.
+// Why GPU blocks may be missing: PyTorch's caching allocator was off. "" if it was on.
 [[nodiscard]] std::string CachingOff(const trace::Metadata& metadata);
-// Why a trace of a run has no blocks at all, CachingOff() included; "" = no reason known.
+// Why a trace has no blocks at all, CachingOff() included; "" = not known.
 [[nodiscard]] std::string WhyNoBlocks(const trace::Metadata& metadata);
 
 }  // namespace vramscope::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who owns the bytes at a moment, as a tree: the data of flame graphs and treemaps.
+// The owners of the bytes at a moment, as a tree for flame graphs and treemaps.
 //
 //   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm   parts of the path, autograd node, operator
 //   operator    aten::addmm ─ layers ─ 3 ─ mlp
@@ -25,7 +25,7 @@ struct OwnerNode {
   uint64_t bytes = 0;
   uint64_t blocks = 0;
   classify::CategoryBytes categories = {};  // of `bytes`
-  std::vector<OwnerNode> children;  // largest first; they sum to at most `bytes`, the rest is the node's own
+  std::vector<OwnerNode> children;          // largest first; `bytes` minus their sum is the node's own
 
   // The category with the most bytes.
   [[nodiscard]] classify::Category Mostly() const;
@@ -35,10 +35,10 @@ struct OwnerNode {
 [[nodiscard]] OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& origins,
                                       std::span<const model::BlockId> blocks, model::EventIndex at,
                                       OwnersBy by);
-// True if the tree contains anything but "not known".
+// True if any owner is known.
 [[nodiscard]] bool IsKnown(const OwnerNode& root);
-// Merges small nodes: for each parent, children with fewer than `least` bytes and those after the first
-// `most_children` become one child "7 smaller". It comes last.
+// For each parent, merges children below `least` bytes, and those after the first `most_children`, into a
+// last child "7 smaller".
 [[nodiscard]] OwnerNode Abridged(const OwnerNode& tree, uint64_t least, size_t most_children);
 
 }  // namespace vramscope::report

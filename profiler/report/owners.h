@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the memory at a moment: by module, by parameter, by op and by stack.
+// Owners of memory at a moment: by module, parameter, op and stack.
 #pragma once
 
 #include <map>
@@ -21,15 +21,15 @@ struct Place {
   std::string_view op;
   uint32_t as_in_step = 0;
 };
-// The module comes from the block's name if it has one (parameters, their gradients and optimizer state).
-// Otherwise it is the module in which the block was allocated.
+// The module is that of the block's name (parameters, gradients, optimizer state). Without a name: the module
+// that was open at the allocation.
 [[nodiscard]] Place PlaceOf(const classify::Analysis& analysis, classify::Origins& origins,
                             model::BlockId block);
 
 // The frame that represents a stack (text::TellingFrame); "" for an unknown stack.
 [[nodiscard]] std::string_view FrameToShow(const model::Run& run, uint32_t stack);
 
-// FrameToShow with a cache: many blocks share a stack. `run` must outlive it.
+// FrameToShow with a cache. `run` must outlive it.
 class FramesToShow {
  public:
   explicit FramesToShow(const model::Run& run) : run_(run) {}
@@ -40,14 +40,14 @@ class FramesToShow {
   std::unordered_map<uint32_t, std::string_view> by_stack_;
 };
 
-// The frames of a stack for a flame graph, outermost first. The interpreter's frames are left out unless
-// there are no others.
+// The frames of a stack for a flame graph, outermost first. Without the interpreter's frames, unless there
+// are no others.
 [[nodiscard]] std::vector<std::string_view> FramesToDraw(const model::Run& run, uint32_t stack);
 
 struct Owners {
   std::vector<Owner> owners;              // by kind, largest first
   std::map<Owner::Kind, uint64_t> known;  // bytes with a known owner of that kind
-  uint64_t inferred_blocks = 0;           // number of blocks whose place comes from a deep step
+  uint64_t inferred_blocks = 0;           // blocks whose place comes from a deep step
 };
 
 // `blocks`: those alive after event `at`. At most `top` owners of each kind; 0 = all.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The savings that a report suggests: the usual changes to a training program, predicted for one recorded
-// step.
+// The savings that a report suggests: usual changes to a training program, predicted for one recorded step.
 //
-// Why a fixed list and not a search: each of these changes takes a minute to make and fits on one line. Why
-// sorted by reserved bytes: they are what a GPU runs out of.
+// The list is fixed. Ranked by reserved bytes, because a GPU runs out of them.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +32,12 @@ struct Savings {
   std::vector<Saving> cases;   // all that change a peak, fewest reserved bytes first
   std::vector<Saving> reruns;  // PyTorch's own figures from re-runs; in the same order
 
-  // The best case of each single change that saves at least 1 % of reserved memory and increases neither
-  // peak. Best first, at most `most`. If an allocator setting saves a tenth or more, it gets the last place,
-  // because it costs the training nothing.
+  // The best case of each single change that saves at least 1 % of reserved memory and raises no peak. Best
+  // first, at most `most`. The last place is for an allocator setting that saves a tenth or more. Such a
+  // setting costs the training nothing.
   [[nodiscard]] std::vector<const Saving*> Worthwhile(size_t most) const;
-  // Like Worthwhile, plus the best re-run of each single change that saves at least 1 % too. At most `most`
-  // of each kind, best first.
+  // Like Worthwhile, plus the best re-run of each single change that saves at least 1 %. At most `most` of
+  // each kind.
   [[nodiscard]] std::vector<const Saving*> Advised(size_t most) const;
   [[nodiscard]] bool IsRerun(const Saving& saving) const {
     return !reruns.empty() && &saving >= reruns.data() && &saving < reruns.data() + reruns.size();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets of `vramscope serve` and of `top --prometheus`: HTTP/1.1 on one address (default: the loopback
-// interface), in one thread.
+// The sockets of `vramscope serve` and `top --prometheus`: HTTP/1.1 on one address, in one thread.
 //
-// A request has at most 8 KiB of header and no body. A connection that is silent for 30 seconds is closed.
-// At most 64 connections are open. A file is sent in pieces, so a large trace costs no memory.
+// At most 8 KiB of header, no body, and 64 connections. A connection is closed after 30 silent seconds. The
+// default address is the loopback interface.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +21,14 @@ inline constexpr const char* kLoopback = "127.0.0.1";
 
 using Answerer = std::function<Answer(const Request&)>;
 
-// Serves until SIGINT or SIGTERM. `port` 0 takes any free port. `ready` is called with the port as soon as
-// requests are answered. Fails if address and port cannot be used.
+// Serves until SIGINT or SIGTERM. `port` 0: any free port. `ready` gets the port when requests are answered.
+// Fails if the address and port cannot be used.
 [[nodiscard]] Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 [[nodiscard]] Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 
-// For the fuzz target: answers every complete request in `bytes`, as for a client that sends them and then
-// waits. Returns the number of requests.
+// For the fuzz target: answers every complete request in `bytes`. Returns their number.
 size_t AnswerBytes(const Site& site, std::string_view bytes);
 
 }  // namespace vramscope::serve

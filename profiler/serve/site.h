@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vramscope serve` answers: the pages of the web viewer, and the files it may show. Decides on every
-// request without a socket, so that tests and the fuzz target need none.
+// The answers of `vramscope serve`: the pages of the web viewer, and the files that it may show. No sockets,
+// so that tests and the fuzz target need none.
 //
 //   /TOKEN/                   the viewer (share/vramscope/web)
 //   /TOKEN/viewer.wasm ...    its parts
 //   /TOKEN/files.json         {"open": [names], "files": [{"name", "bytes"}]}
 //   /TOKEN/files/NAME         a trace or snapshot; byte ranges
 //
-// Why the token is part of the path: the page's own requests then contain it without a cookie, and a link
-// is all that a person needs. A request without the token gets 403, whatever its path.
+// The token in the path makes a link all that a person needs. Any request without the token gets 403.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +31,14 @@ struct Answer {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body;  // if `file` is empty
-  std::string file;  // path of a file; its bytes [offset, offset + bytes) are the body
+  std::string file;  // path of a file; the body is its bytes [offset, offset + bytes)
   uint64_t offset = 0;
   uint64_t bytes = 0;
   std::optional<uint64_t> whole;  // size of the file, if the answer is a part of it
 };
 
-// The bytes that a Range header requests from a file of `whole` bytes. nullopt if the header is not supported
-// (several ranges, another unit), so that the whole file is the answer. Fails if there are no such bytes.
+// The bytes that a Range header requests from a file of `whole` bytes. nullopt: send the whole file (several
+// ranges, another unit). Fails if there are no such bytes.
 struct ByteRange {
   uint64_t offset = 0;
   uint64_t bytes = 0;
@@ -51,8 +50,8 @@ struct ByteRange {
 
 class Site {
  public:
-  // `web_folder`: the viewer's folder. `paths`: files, which are opened at once, and folders, whose traces
-  // and snapshots are offered. Folders are listed again for each request, so that new runs appear.
+  // `web_folder`: the viewer's folder. `paths`: files, opened at once, and folders, whose traces and
+  // snapshots are offered. Folders are listed again for each request.
   Site(std::string token, std::string web_folder, std::vector<std::string> paths);
 
   [[nodiscard]] Answer AnswerTo(const Request& request) const;
@@ -60,7 +59,7 @@ class Site {
 
   struct Offered {
     std::string path;
-    bool opened = false;  // true: the user named the file itself; false: only its folder
+    bool opened = false;  // true: the user named the file; false: only its folder
   };
   // The offered files, by their names in links.
   [[nodiscard]] std::map<std::string, Offered> Files() const;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of blocks that no longer exist in a snapshot, as computed by the allocator model.
+// The sizes of blocks that no longer exist in a snapshot, computed by the allocator model.
 //
-// Why: events carry requested bytes, and a block may be larger: a remainder that is not worth splitting off
-// stays with it. So peaks that count requests are lower than PyTorch's own. With the model's sizes they are
-// equal.
+// Events have requested bytes. A block is larger if its remainder is too small to split off. With the model's
+// sizes, peaks equal PyTorch's own.
 #pragma once
 
 #include "profiler/snapshot/snapshot.h"
@@ -11,9 +10,9 @@
 
 namespace vramscope::snapshot {
 
-// Adds the block sizes from a replay of the events to `timeline`, which must be that of `device`. Adds all
-// sizes if the replay is exact, otherwise those before the first divergence. Does nothing for a file without
-// segments, or one that contradicts itself. Takes as long as Replay.
+// Replays the events and adds block sizes to `timeline`, which must be that of `device`. If the replay
+// diverges, adds only the sizes before that. Does nothing for files without segments and for contradictory
+// files.
 void AddBlockSizes(const Snapshot& snapshot, uint32_t device, DeviceTimeline* timeline);
 
 }  // namespace vramscope::snapshot

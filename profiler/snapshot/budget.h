@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory that reading may take: twice the bytes read so far, plus a small start amount.
 //
-// Why: a single byte of a pickle can request a list, a memo entry or a copy of a mark. So a malicious file
-// can request much more memory than its size. Everything that grows is charged here, and a file that requests
-// more than its size explains is refused.
+// A malicious file can request more memory than its size. Everything that grows is charged here. A file over
+// the budget is refused.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ class Budget {
   static constexpr uint64_t kStart = uint64_t{24} << 20;
   static constexpr uint64_t kPerByte = 2;
 
-  // Returns false if it is too much. Reading ends then, so nothing is ever returned to the budget.
+  // Returns false if it is too much. Reading ends then.
   [[nodiscard]] bool Charge(uint64_t bytes) {
     used_ += bytes;
     return used_ <= kStart + kPerByte * read_;

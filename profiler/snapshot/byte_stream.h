@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file from start to end, seen through a window of 256 KiB. A .gz or .zst file is decompressed
-// on the way.
+// The bytes of a file from start to end, through a window of 256 KiB. Decompresses .gz and .zst.
 //
-// Why a window and not a mapping: bytes are read only once, and a compressed file of 100 MB may hold 3 GB. A
-// mapped file that is truncated while it is read would cause a SIGBUS.
+// Unlike a mapping, it survives a truncated file.
 #pragma once
 
 #include <cstddef>
@@ -24,19 +22,19 @@ class ByteSource {
   virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
 };
 
-// False for a pipe, whose bytes can be read only once.
+// False for a pipe.
 [[nodiscard]] bool IsRegularFile(const std::string& path);
-// A source for a file; an error sentence names the file.
+// The error names the file.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 // `bytes` must outlive it.
 [[nodiscard]] std::unique_ptr<ByteSource> MemorySource(std::span<const uint8_t> bytes);
-// The decompressed bytes if `packed` begins as gzip or zstd, otherwise its own bytes. A file that expands
-// more than a thousandfold is refused: the highest factor seen for a snapshot is 34.
+// The decompressed bytes if `packed` begins as gzip or zstd, otherwise its own bytes. Refuses a file that
+// expands more than a thousandfold (most seen for a snapshot: 34).
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<ByteSource> packed);
 
 class ByteStream {
  public:
-  // This many bytes after the end of the window may be read; their values mean nothing.
+  // Bytes after the window's end that may be read; their values mean nothing.
   static constexpr size_t kPadding = 64;
   static constexpr size_t kWindow = size_t{256} << 10;
   static constexpr size_t kMaxWindow = size_t{16} << 20;
@@ -46,8 +44,7 @@ class ByteStream {
   // The window. Valid until the next Fill.
   [[nodiscard]] const uint8_t* begin() const { return buffer_.data() + begin_; }
   [[nodiscard]] const uint8_t* end() const { return buffer_.data() + end_; }
-  // Drops the bytes before `from` and reads on until the window has `bytes` (at most kMaxWindow) or the file
-  // ends.
+  // Drops the bytes before `from`. Reads until the window has `bytes` (at most kMaxWindow) or the file ends.
   [[nodiscard]] Status Fill(const uint8_t* from, size_t bytes);
   [[nodiscard]] bool at_end() const { return at_end_; }  // the window holds the last bytes of the file
   // File offset of the window's begin.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a dict of plain values at once. An event is such a dict: numbers, known texts and one list of frames.
+// Reads a dict of plain values at once, such as an event: numbers, known texts and one list of frames.
 //
 //   }           \x94     (     h 05 h 10  h 07 8a 06 ...  h 0b [frames]   u
 //   EMPTY_DICT  MEMOIZE  MARK  (key value)...                             SETITEMS
 //
-// Why: a million events are twenty million opcodes, and the pickle machine moves each value through its
-// stack. Here the values go into a small array, and from there into the event. If anything is unexpected, the
-// machine takes over in the middle: it gets the dict, the mark and the values so far, as if it had read them
-// itself.
+// The pickle machine would move each value through its stack. For an unexpected opcode, the machine takes
+// over with the dict, the mark and the values so far.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which halves of frees the history of a device has, and which blocks still wait for the second half.
+// Which halves of frees a device's history has, and which blocks wait for the second half.
 //
-// A block that other streams use becomes free some time after its free was requested: free_requested, then
-// free_completed. _record_memory_history(skip_actions=...) can omit either. A file in which nothing has
-// completed yet has no free_completed either; the blocks in its segments show which case it is.
+// A free is requested (free_requested), and completes when no other stream uses the block (free_completed).
+// _record_memory_history(skip_actions=...) can omit either. Without free_completed, the blocks in the
+// segments show whether frees wait:
 //
 //   recorded                block at the end       means
 //   requested, completed                           as recorded
@@ -25,10 +25,10 @@ class FreeHalves {
 
   [[nodiscard]] bool requests() const { return requests_; }
   [[nodiscard]] bool completions() const { return completions_; }
-  // True if the trace must have two events per free; otherwise a waiting block would look free.
+  // True if the trace must have two events per free.
   [[nodiscard]] bool apart() const { return completions_ || !waiting_.empty(); }
-  // True if event `number` of the device's history is a free request whose completion was not recorded and
-  // whose block does not wait.
+  // True if event `number` of the device's history is a free request without a recorded completion. False if
+  // the block waits.
   [[nodiscard]] bool CompletesAtOnce(const Event& event, uint32_t number) const;
 
  private:

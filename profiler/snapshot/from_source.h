@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a trace to a snapshot: the history of one process up to a moment, and what its allocators held
-// then.
+// Converts a trace to a snapshot: one process's history up to a moment, and what its allocators held then.
 #pragma once
 
 #include "profiler/model/run.h"
@@ -15,11 +14,11 @@ struct Cut {
   uint64_t events = ~uint64_t{0};  // only this many of the trace's events
 };
 
-// `run` must be loaded from `source`. Segments, stacks, and the driver's free memory at a failed request are
-// taken from `run`, because it combines what the events record separately.
+// `run` must be loaded from `source`. `run` provides segments, stacks, and the driver's free memory at a
+// failed request.
 //
-// CUDA devices keep their number. A process that used none gets its CPU memory as device 0. If the trace does
-// not record the allocator's segments, each range of addresses that its blocks ever used counts as one.
+// CUDA devices keep their number. A process without CUDA gets its CPU memory as device 0. Without recorded
+// segments, each range of addresses that blocks ever used counts as one.
 [[nodiscard]] Result<Snapshot> FromSource(const model::Source& source, const model::Run& run, const Cut& cut);
 
 }  // namespace vramscope::snapshot

@@ -19,8 +19,8 @@ struct LiveBlock {
   BlockState state = BlockState::kAllocated;
 };
 
-// The blocks of `live` (by address) within `range`, and the free blocks between them. Blocks that reach
-// beyond the range or overlap another block are left out.
+// The blocks of `live` (by address) within `range`, and the free blocks between them. Leaves out blocks that
+// reach beyond the range or overlap another.
 [[nodiscard]] Segment SegmentWith(const MemoryRange& range, const std::map<uint64_t, LiveBlock>& live);
 
 // Joins adjacent ranges of one stream.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a snapshot to the history of one device's allocator, for replay and everything based on it.
+// Converts a snapshot to the history of one device's allocator, for replay.
 //
-// torch.cuda.memory._record_memory_history(skip_actions=...) omits kinds of events. A missing event is
-// unknown, not a contradiction: one half of a free implies the other.
+// Kinds of events may be missing (torch.cuda.memory._record_memory_history(skip_actions=...)). One half of a
+// free implies the other:
 //
 //   free_completed alone    the block was free from then on: its request is inserted before
 //   free_requested alone    completed at once, unless the file's segments show that the block still waits
@@ -17,14 +17,12 @@ namespace vramscope::snapshot {
 
 struct DeviceHistory {
   allocator::History history;
-  // For each event of the history: the 0-based number of the device's event that it was read from, or that
-  // implies it.
+  // By event of the history: the 0-based number of the device's event that it comes from.
   std::vector<uint32_t> numbers;
 };
 
-// Events and segments of `device` as in the file: requested bytes, addresses, order. Times are those of the
-// file's TimeAxis. The pool of an event is unknown if the file does not record it. Events that do not concern
-// the allocator are left out.
+// Events and segments of `device` as in the file: requested bytes, addresses, order. Times: TimeAxis. The
+// pool of an event may be unknown. Only events of the allocator.
 [[nodiscard]] DeviceHistory ReadHistory(const Snapshot& snapshot, uint32_t device);
 [[nodiscard]] inline allocator::History HistoryOf(const Snapshot& snapshot, uint32_t device) {
   return ReadHistory(snapshot, device).history;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a snapshot in JSON. It has the same dicts and lists as a pickle; PyTorch's viewer accepts both.
+// Reads a snapshot in JSON. Its dicts and lists are those of a pickle.
 #pragma once
 
 #include "profiler/snapshot/byte_stream.h"

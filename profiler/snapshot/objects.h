@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a pickle machine that recognizes snapshots: its stack and memo. They hold lists (values.h) and
-// records (records.h).
+// The state of a pickle machine that recognizes snapshots: its stack and memo. Stack and memo hold lists
+// (values.h) and records (records.h).
 //
-// Why not a tree of dicts first: a dict with the keys of an event becomes an Event as soon as it has them,
-// and a list of frames becomes a number. The dict and the list are then dropped. Only the needed data
-// remains.
+// A dict with the keys of an event becomes an Event at once. A list of frames becomes a number.
 //
 //   { "action": "alloc", "addr": ..., "frames": [f, g, h] }
 //         SetItems ─►  Value(kEvent, 17)       into Snapshot::events
 //   [f, g, h]
 //         Appends  ─►  Value(kStack, 5)        into Snapshot::stacks
 //
-// The functions are the instructions of a pickle; the JSON reader uses them too. Each returns false if the
-// input is invalid or requests too much; then `problem()` has the reason, and no further call is allowed.
-// No recursion anywhere.
+// Each function is an instruction of a pickle. The JSON reader calls the same functions. Each returns false
+// if the input is invalid or requests too much. Then `problem()` has the reason, and no further call is
+// allowed.
 #pragma once
 
 #include <cstdint>
@@ -52,14 +50,14 @@ class Objects {
   }
   [[nodiscard]] bool PushInt(int64_t number);
   [[nodiscard]] bool PushUnsigned(uint64_t number);
-  // A number of more than 64 bits, as the nearest double.
+  // A number of more than 64 bits becomes the nearest double.
   [[nodiscard]] bool PushFloat(double number);
   [[nodiscard]] bool PushText(std::string_view text);
   [[nodiscard]] bool OpenList();
   [[nodiscard]] bool OpenDict();
   [[nodiscard]] bool Mark();
 
-  // --- containers: from the values since the last mark, or from the last few values
+  // --- containers: from the values since the last mark, or the last few values
   [[nodiscard]] bool Append();   // last value -> the list below it
   [[nodiscard]] bool Appends();  // values since the mark -> the list below it
   [[nodiscard]] bool SetItem();
@@ -78,13 +76,13 @@ class Objects {
     if (value.Is(Kind::kList) || value.Is(Kind::kDict)) values_.container(value).shared = true;
     return Push(value);
   }
-  // Gets the frame in memo entry `index`, or returns false.
+  // Gets the frame in memo entry `index`; false if there is none.
   [[nodiscard]] bool FrameAt(uint64_t index, FrameId* frame) const {
     if (index >= memo_.size() || !memo_[index].Is(Kind::kFrame)) return false;
     *frame = memo_[index].index();
     return true;
   }
-  // A complete list of frames: the value, and its memo entry if it has one.
+  // A complete list of frames. Also fills its memo entry, if any.
   [[nodiscard]] bool AddStack(std::span<const FrameId> frames, StackId* stack);
   static constexpr uint64_t kNoMemo = ~uint64_t{0};
   [[nodiscard]] bool PushStack(StackId stack, uint64_t memo_index);
@@ -95,7 +93,7 @@ class Objects {
   [[nodiscard]] bool FillMemo(Value value, uint64_t index) {
     return index == kNoMemo || MemoizeValue(value, index);
   }
-  // Gets the memo entry if it is a value that can no longer change.
+  // Gets the memo entry if its value can no longer change.
   [[nodiscard]] bool PlainMemo(uint64_t index, Value* value) const {
     if (index >= memo_.size() || memo_[index] == kUnset) return false;
     *value = memo_[index];
@@ -104,24 +102,23 @@ class Objects {
   [[nodiscard]] bool IsEvent(std::span<const Value> pairs) const {
     return pairs.size() % 2 == 0 && records_.KindOf(pairs) == Kind::kEvent;
   }
-  // A complete event as one value, and its memo entry.
+  // A complete event as one value. Also fills its memo entry.
   [[nodiscard]] bool PushEvent(std::span<const Value> pairs, uint64_t memo_index);
-  // A dict whose keys and values are still being read: pushes the dict, a mark, and the values so far.
+  // A partly read dict: pushes the dict, a mark, and the values so far.
   [[nodiscard]] bool PushOpenDict(std::span<const Value> values, uint64_t memo_index);
-  // Removes and returns the last value. There must be one.
+  // Removes and returns the last value. Not on an empty stack.
   [[nodiscard]] Value Pop() {
     const Value value = stack_.back();
     stack_.pop_back();
     return value;
   }
 
-  // Gets the single value left at the end. False if there is none or more than one.
+  // Gets the only value left at the end. False if there is none or more than one.
   [[nodiscard]] bool Finish(Value* root);
   // The name in a refused STACK_GLOBAL.
   [[nodiscard]] std::string_view TextFromTop(size_t depth) const;
   [[nodiscard]] uint64_t memo_size() const { return memo_.size(); }
 
-  // What was built.
   [[nodiscard]] const Values& values() const { return values_; }
   [[nodiscard]] const Records& records() const { return records_; }
 

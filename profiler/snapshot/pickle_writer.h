@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes pickles of plain data, protocol 4, with only the opcodes that PyTorch's own browser viewer
-// understands.
+// Writes pickles of plain data, protocol 4, with the opcodes that PyTorch's browser viewer understands.
 //
-// Strings go through a memo: the same text is written once.
+// Equal strings are written once (memo).
 #pragma once
 
 #include <cstdint>
@@ -32,10 +31,10 @@ class PickleWriter {
   void EndDict() { Byte('u'); }
   MemoId BeginList();  // for Again
   void EndList() { Byte('e'); }
-  // Ends a batch. Call it every thousand elements, as Python does: readers keep a batch on a stack.
+  // Ends a batch. Call it every thousand elements: readers keep a batch on a stack.
   void NextBatch();
   void Pair(uint64_t first, uint64_t second);
-  // An id for the value just written, for Again.
+  // For Again().
   MemoId Remember();
   void Again(MemoId id);
 

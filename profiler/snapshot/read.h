@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads memory snapshots of PyTorch: pickles of protocols 1 to 5, and the JSON that its viewer accepts; also
-// as .gz and .zst.
+// Reads PyTorch's memory snapshots: pickles of protocols 1 to 5, and the viewer's JSON; also as .gz and .zst.
 #pragma once
 
 #include <memory>
@@ -12,15 +11,14 @@
 
 namespace vramscope::snapshot {
 
-// The file may contain anything. A file is refused if it is not a snapshot, contains more than plain data, is
-// cut off or is damaged; the error sentence names the file and the byte. Takes 40 bytes per event, and never
-// more than twice the file's (unpacked) size plus 64 MiB.
+// The file may contain anything. Refuses files that are no snapshot, not plain data, cut off or damaged. The
+// error names the file and the byte. Takes 40 bytes per event, at most twice the unpacked size plus 64 MiB.
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> Read(const std::string& path);
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes,
                                                                 const std::string& name);
 
-// True if the file begins like a snapshot (a pickle, JSON, or compressed data) and not like a trace. False if
-// it cannot be read. For RunFile, which keeps the answer.
+// True if the file begins like a snapshot (a pickle, JSON, or compressed data). False for traces and
+// unreadable files.
 [[nodiscard]] bool LooksLikeSnapshot(const std::string& path);
 
 }  // namespace vramscope::snapshot

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a snapshot: which dicts become records, and what their keys mean. Keys that no release has
-// are skipped.
+// The records of a snapshot: which dicts become records, and what their keys mean. Unknown keys are skipped.
 //
 //   { "action": "alloc", "addr": ..., "frames": stack 5 }   has "action": Value(kEvent, 17)
 //   { "address": ..., "total_size": ..., "blocks": [...] }  has "total_size": Value(kSegment, 3)
@@ -20,16 +19,16 @@ namespace vramscope::snapshot {
 
 class Records {
  public:
-  // Events, frames and stacks go into `into`; the other records stay here until they are read.
+  // Events, frames and stacks go into `into`. The other records stay here until read.
   Records(Snapshot* into, const Values* values, Budget* budget)
       : out_(*into), values_(*values), budget_(*budget) {}
 
-  // The kind of record that a dict with these keys is; kDict: it is none. `pairs`: key, value, key, value ...
+  // The kind of record that a dict with these keys is; kDict: none. `pairs`: key, value, key, value ...
   [[nodiscard]] Kind KindOf(std::span<const Value> pairs) const;
-  // The record of such a dict. Returns false if it takes more memory than the budget has.
+  // The record of such a dict. False if it exceeds the budget.
   [[nodiscard]] bool Add(Kind kind, std::span<const Value> pairs, Value* record);
   [[nodiscard]] bool AddEvent(std::span<const Value> pairs, Value* record);
-  // More keys of a record. Events and frames have all theirs from the start.
+  // More keys of a record. Not for events and frames.
   void SetKeys(Value record, std::span<const Value> pairs);
 
   struct SegmentRecord {

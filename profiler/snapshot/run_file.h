@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a run: a trace, or a memory snapshot of PyTorch. Its first bytes decide which, once, when this
-// object is created; every verb and the viewer use this decision.
+// The file of a run: a trace, or a PyTorch memory snapshot. The first bytes decide which, when this object is
+// created.
 //
 //   const RunFile file("run.pickle");
 //   file.is_snapshot()     true
@@ -22,7 +22,7 @@ namespace vramscope::snapshot {
 
 class RunFile {
  public:
-  // A file that does not exist, or that is neither, counts as a trace: opening it returns the error.
+  // Any other file counts as a trace: opening it returns the error.
   explicit RunFile(std::string path) : path_(std::move(path)), is_snapshot_(LooksLikeSnapshot(path_)) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }

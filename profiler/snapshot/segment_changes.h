@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a recorded process's caching allocator took memory from the driver and gave it back, in the form of
-// PyTorch's history.
+// When a process's caching allocator took memory from the driver and gave it back, as in PyTorch's history.
 //
 //   driver:   map 0x1000 (2 MiB), map 0x3000 (2 MiB)
 //   history:  segment_map 0x1000 (4 MiB), one for each request
@@ -22,8 +21,8 @@ struct SegmentChange {
   bool mapped = false;  // pages of an expandable segment
 };
 
-// In order; empty if the driver calls were not recorded. Consecutive pages without an allocation in between
-// are one change.
+// In order; empty without recorded driver calls. Consecutive pages without an allocation in between form one
+// change.
 [[nodiscard]] std::vector<SegmentChange> SegmentChangesOf(const model::Run& run, model::ProcessIndex process);
 
 }  // namespace vramscope::snapshot

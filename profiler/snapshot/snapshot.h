@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory snapshot of PyTorch, as returned by torch.cuda.memory._snapshot(): what the caching allocator
-// holds, and the events that led to it.
+// A PyTorch memory snapshot, as from torch.cuda.memory._snapshot(): what the caching allocator holds, and the
+// events before.
 //
-// Why a form of its own: events of one type, 40 bytes each, instead of a tree of dicts. Texts and stacks are
-// indices into tables. What a file does not contain is marked as unknown (kUnknown and the has_ members),
-// never guessed.
+// Texts and stacks are indices into tables. Missing data are marked as unknown (kUnknown and the has_
+// members), never guessed.
 //
 //   pickle, .gz, .zst, JSON ──Read──► Snapshot ─┬─► model::Source (report, info, viewer)
 //                                               ├─► allocator::History (replay)
 //                                               └─► Write ──► pickle
 //
-// It covers the key sets of all releases since 1.13. Frames moved from blocks[].history[] to the blocks
-// (2.1). New keys are time_us (2.3), allocator_settings (2.4), external_annotations (2.5) and, since the
-// releases of 2026, pool_id of events and host_*. Immutable once read; any number of threads may use it.
+// Covers the keys of all releases since 1.13. 2.1 moved frames from blocks[].history[] to the blocks. New
+// keys: time_us (2.3), allocator_settings (2.4), external_annotations (2.5), and since 2026 pool_id of events
+// and host_*. Immutable once read; any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +40,7 @@ enum class Action : uint8_t {
   kSegmentUnmap,
   kSnapshot,
   kOom,
-  kAnnotate,  // torch.cuda.memory._annotate_tensor: its user_metadata refers to the block at `address`
+  kAnnotate,  // torch.cuda.memory._annotate_tensor: user_metadata refers to the block at `address`
   kOther
 };
 
@@ -65,7 +64,7 @@ struct Origin {
 
 struct Event {
   uint64_t address = 0;  // of kOom: free bytes that the driver reported
-  // Allocations and frees: as requested; segments: of the segment; kSnapshot: active bytes.
+  // Allocations and frees: requested bytes; segments: their size; kSnapshot: active bytes.
   uint64_t bytes = 0;
   uint64_t time_us = kUnknown;
   StackId stack = 0;
@@ -106,7 +105,7 @@ struct Annotation {
   bool start = true;
 };
 
-// A contiguous part of Snapshot::events. One device's history is one part unless its writer split it.
+// A contiguous part of Snapshot::events. One device's history is usually one part.
 struct EventRange {
   uint32_t first = 0;
   uint32_t count = 0;
@@ -135,12 +134,12 @@ struct Snapshot {
   bool has_settings = false;
   bool has_segments = false;  // the file lists them, possibly none
 
-  // Pinned host memory, recorded since the releases of 2026: history and segments of its caching allocator.
+  // Pinned host memory (releases since 2026): history and segments of its caching allocator.
   std::vector<EventRange> host_trace;
   std::vector<Segment> host_segments;
 
   uint64_t bytes_read = 0;   // of the pickle or JSON itself
-  uint64_t odd_records = 0;  // elements of the lists that are not events, segments or blocks
+  uint64_t odd_records = 0;  // list elements that are not events, segments or blocks
 
   [[nodiscard]] std::string_view Text(uint32_t id) const { return texts[id]; }
   [[nodiscard]] uint64_t event_count(size_t device) const {
@@ -150,14 +149,13 @@ struct Snapshot {
   }
 };
 
-// Calls visit(event) for each event of the ranges, in order.
+// Calls visit(event) for each event, in order.
 template <typename Visit>
 void ForEachEvent(const Snapshot& snapshot, const std::vector<EventRange>& ranges, const Visit& visit) {
   for (const EventRange& range : ranges) {
     for (uint32_t i = 0; i < range.count; ++i) visit(snapshot.events[range.first + i]);
   }
 }
-// Calls `visit` for all events of a device.
 template <typename Visit>
 void ForEachEvent(const Snapshot& snapshot, size_t device, const Visit& visit) {
   ForEachEvent(snapshot, snapshot.device_traces[device], visit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presents a snapshot as a trace, so that every view accepts it.
+// Presents a snapshot as a trace.
 //
 //   blocks and segments that were there before  ─► alloc and segment events at time 0
 //   alloc, free_requested, free_completed, oom  ─► alloc, free, free_completed, out_of_memory
@@ -8,9 +8,8 @@
 //   record_function("Optimizer.step#...")       ─► an optimizer's range and its step;
 //                                                  other annotations: scopes
 //
-// A snapshot knows neither the process nor the purpose of a block, and nothing is invented for unknown data.
-// Events carry requested bytes. A block counts with its own size if the file has it or a replay computes it
-// (block_sizes.h), otherwise with the request rounded to 512 bytes.
+// A snapshot knows neither the process nor the purpose of a block. A block's size comes from the file or a
+// replay (block_sizes.h), else it is the request rounded to 512 bytes.
 #pragma once
 
 #include <memory>
@@ -31,13 +30,12 @@ namespace vramscope::snapshot {
 
 // Maps moments of a DeviceHistory to moments of the run.
 struct TraceEvents {
-  // For each event of the history: the last trace event that was sent after it. Null: not known.
+  // By event of the history: the last trace event sent after it. Null: not known.
   std::shared_ptr<const std::vector<model::EventIndex>> after;
   uint64_t count = 0;  // all events of the trace
 };
 
-// For a DeviceHistory with these `numbers`. `source` must come from MakeSource(); nothing is known about
-// other sources. O(events).
+// For a DeviceHistory with these `numbers`. `source` must come from MakeSource(). O(events).
 [[nodiscard]] TraceEvents TraceEventsOf(const model::Source& source, uint32_t device,
                                         std::span<const uint32_t> numbers);
 

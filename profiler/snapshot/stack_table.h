@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stack frames and lists of them, each stored once. A real training step has a few thousand different stacks
-// of about 30 frames.
+// Stack frames and lists of them, each stored once. A training step has a few thousand stacks of about 30
+// frames.
 #pragma once
 
 #include <cstdint>

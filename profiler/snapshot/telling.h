@@ -5,7 +5,7 @@
 //   user_metadata        a mark where it changes; a name of each block that is allocated under it
 //   annotate             a name of the block
 //
-// source.h explains what each event becomes.
+// See also source.h.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,6 @@ namespace vramscope::snapshot {
 // The prefix of optimizer annotations.
 inline constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 
-// The inputs of a pass.
 struct Told {
   const Snapshot& snapshot;
   const TimeAxis& axis;
@@ -41,8 +40,7 @@ class Telling {
  public:
   Telling(const Told& told, const model::Source::Visit& visit);
 
-  // Called after each event of a device. `in_batch`: number of trace events in the batch that is not sent
-  // yet.
+  // Called after each event of a device. `in_batch`: number of trace events in the unsent batch.
   using Watcher = std::function<void(uint32_t device, size_t in_batch)>;
   void Watch(Watcher watcher) { watcher_ = std::move(watcher); }
 
@@ -63,7 +61,7 @@ class Telling {
     std::vector<uint64_t> sizes;
   };
 
-  // Histories: those of the devices, followed by that of pinned host memory.
+  // Histories: of the devices, then of pinned host memory.
   [[nodiscard]] uint32_t host() const { return static_cast<uint32_t>(devices_.size()); }
   [[nodiscard]] const std::vector<EventRange>& HistoryAt(uint32_t which) const;
   [[nodiscard]] const Event& EventAt(uint32_t which, const Place& place) const;
@@ -91,7 +89,7 @@ class Telling {
   const Snapshot& snapshot_;
   const model::Source::Visit& visit_;
   Watcher watcher_;
-  bool frees_apart_ = false;  // true for any device: then all devices report completions
+  bool frees_apart_ = false;  // true for any device: all report completions
   std::vector<DeviceState> devices_;
   std::vector<trace::Event> batch_;
   std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common clock of a snapshot: the times of its events, for all its devices.
 //
-// Why its own class: every view must place an event of one device at the same moment, even if another device
-// began earlier. Files from before PyTorch 2.2 have no times. There the time of an event is its number,
-// counted over all devices: time 7 is the seventh event.
+// Files from before PyTorch 2.2 have no times. There an event's time is its number over all devices: time 7
+// is the seventh event.
 //
 //   with times      device 0: 0 us, 3 us     device 1: 1,000,000 us      nanoseconds since the first of them
 //   without         device 0: 1, 2           device 1: 3

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state at the beginning of a snapshot's history: which blocks and segments existed before its first
+// The state at the beginning of a snapshot's history: the blocks and segments that existed before its first
 // event.
 //
-// A history usually begins in the middle of a run, and the file has only the state at its end. Undoing the
-// events one by one from there leads to the beginning: a block that was freed existed before, a block that
-// was allocated did not.
+// The file has only the state at the end; undoing the events one by one leads to the beginning.
 //
 //   events    alloc C, free B
 //   end       A, C
@@ -23,7 +21,7 @@ namespace vramscope::snapshot {
 // A block that existed before the first event.
 struct EarlierBlock {
   uint64_t address = 0;
-  uint64_t bytes = 0;            // block size if the file has it, else the request rounded to 512
+  uint64_t bytes = 0;            // from the file, else the request rounded to 512
   uint64_t requested_bytes = 0;  // 0 = unknown
   uint64_t stream = 0;
   StackId stack = 0;  // at its allocation, if known
@@ -35,8 +33,8 @@ struct MemoryRange {
   uint64_t stream = 0;
 };
 
-// Device memory that the allocator holds, as ranges that do not overlap. Adjacent ranges stay separate: they
-// are different segments.
+// Device memory that the allocator holds, as ranges that do not overlap. Adjacent ranges stay separate
+// segments.
 class HeldMemory {
  public:
   void Add(const MemoryRange& range);
@@ -54,7 +52,6 @@ class HeldMemory {
   uint64_t bytes_ = 0;
 };
 
-// The history of one device, as far as it is known.
 struct DeviceTimeline {
   std::vector<EarlierBlock> earlier_blocks;  // by address
   std::vector<MemoryRange> earlier_memory;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value while a snapshot is read, in eight bytes: its kind in the low four bits, and the number or index
-// in the rest.
+// One value while a snapshot is read, in eight bytes. The low four bits are the kind; the rest is a number or
+// an index.
 //
-// Why so small: a million events have eight million values and thirty million references to stack frames.
-// Numbers of up to 60 bits (every address, size and time) are stored in the value itself. Everything else is
-// an index into a table of Values or Records.
+// Numbers of up to 60 bits (addresses, sizes, times) are stored in the value. Everything else is an index
+// into Values or Records.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +17,19 @@ enum class Kind : uint8_t {
   kFloat,   // Values::Float
   kString,  // into the TextTable
   kList,    // a list or tuple: Values::container
-  kDict,    // a dict that is not a record: alternating keys and values, Values::container
-  kFrame,   // a dict becomes a kFrame, or one of kEvent to kAnnotation, when its keys have been read
+  kDict,    // a dict that is no record: alternating keys and values, Values::container
+  kFrame,   // a dict with all its keys becomes a kFrame, or one of kEvent to kAnnotation
   kStack,   // a list of frames
   kEvent,
   kSegment,
   kBlock,
-  kHistory,  // how old releases recorded a block's requested size and stack
+  kHistory,  // requested size and stack of a block in old releases
   kAnnotation,
   kBigInt,  // Values::BigInt
   kPair,    // a tuple of two 30-bit numbers: pool ids
 };
 
-// True for records that are appended to a table, so that those of one list get consecutive indices.
+// True for records in a table: those of one list get consecutive indices.
 constexpr bool IsRecord(Kind kind) {
   return kind == Kind::kEvent || kind == Kind::kSegment || kind == Kind::kBlock || kind == Kind::kHistory ||
          kind == Kind::kAnnotation;

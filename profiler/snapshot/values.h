@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that the Values of a snapshot refer to while it is read: the elements of lists and dicts, and
-// numbers that do not fit into a Value.
+// The data that Values refer to while a snapshot is read: elements of lists and dicts, and large numbers.
 //
-// A list is a chain of extents. Any number of records that are consecutive in their table take one extent:
-// the events of a device are one.
+// A list is a chain of extents. Consecutive records take one extent, however many: a device's events are one.
 //
 //   [event 17, event 18, event 19, 5, None]
 //     extent {kEvent, first 17, count 3} ─► extent {into values_: 5, None}
@@ -29,18 +27,18 @@ class Values {
   // String values refer to the texts of `of`.
   Values(const Snapshot* of, Budget* budget) : texts_(of->texts), budget_(*budget) {}
 
-  // A list, or the keys and values of a dict. No longer used once it has become a record.
+  // A list, or the keys and values of a dict. Unused after it became a record.
   struct Container {
     uint32_t first = kNone;  // into extents_
     uint32_t last = kNone;
     uint32_t length = 0;
     uint32_t memo = kNone;  // its entry in the memo
-    bool shared = false;    // another value refers to it, so it must not become a record
+    bool shared = false;    // another value refers to it: it must not become a record
 
     [[nodiscard]] bool empty() const { return first == kNone; }
   };
 
-  // Each of these returns false if it takes more memory than the budget has.
+  // Each returns false beyond the budget.
   [[nodiscard]] bool Open(Kind kind, Value* container);
   [[nodiscard]] bool Append(uint32_t container, std::span<const Value> elements);
   [[nodiscard]] bool AddBigInt(uint64_t bits, Value* number);
@@ -48,12 +46,12 @@ class Values {
 
   [[nodiscard]] Container& container(Value list) { return containers_[list.index()]; }
   [[nodiscard]] const Container& container(Value list) const { return containers_[list.index()]; }
-  // The container has become something else, and no value refers to it. Only the newest one is freed.
+  // The container became something else. Only the newest one is freed.
   void Drop(uint32_t container) {
     if (container + 1 == containers_.size()) containers_.pop_back();
   }
 
-  // Calls visit(value) for each element of a list or tuple; does nothing for other values.
+  // Calls visit(value) for each element of a list or tuple. Nothing for other values.
   template <typename Visit>
   void ForEach(Value list, const Visit& visit) const;
   [[nodiscard]] uint64_t LengthOf(Value list) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message for an unexpected exception. If memory ran out, it asks for more memory. Any other exception is
-// reported as a bug in vramscope.
+// The message for an unexpected exception. Asks for more memory if that ran out. Reports any other exception
+// as a bug in vramscope.
 #pragma once
 
 #include <exception>

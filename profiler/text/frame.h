@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies the frames of a stack, and chooses the one that represents the stack.
 //
-// Why one place: reports, exports, autopsies, leaks and the viewer name a block by one line of its stack. A
-// reader who follows a block from one view to the next must find the same line. Frames come from Python and
-// C++, from Linux and Windows, from traces and PyTorch's snapshots. All are texts:
+// Frames come from Python and C++, from Linux and Windows, from traces and snapshots:
 //
 //   forward (/src/model.py:32)                               own          stands for the stack
 //   generate (/venv/lib/python3.11/site-packages/hf/x.py:7)  library      where the program has no line of
@@ -28,15 +26,14 @@ namespace vramscope::text {
 enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAllocation, kInterpreter };
 [[nodiscard]] FrameKind KindOfFrame(std::string_view frame);
 
-// Demangles a native frame in the recorder's form: "_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)"
-// becomes "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Returns nothing for all other texts.
+// Demangles a native frame of the recorder: "_ZN2at6native2mmERKNS_6TensorE (libtorch_cpu.so+0x12)" becomes
+// "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Nothing for other texts.
 [[nodiscard]] std::optional<std::string> Demangled(std::string_view frame);
 
-// True if a source file is part of the program: neither installed, nor generated, nor the interpreter's.
+// True for a file of the program: not installed, generated, or the interpreter's.
 [[nodiscard]] bool IsOwnFile(std::string_view path);
 
-// Removes the machine's folders from a frame or any other text, so that it can be shown to anybody. The parts
-// that determine a frame's kind stay, so its kind does not change:
+// Removes the machine's folders from any text, so that it can be shared. A frame keeps its kind:
 //
 //   forward (/data/me/proj/model.py:32)
 //       ─► forward (model.py:32)
@@ -47,8 +44,8 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 [[nodiscard]] std::string WithoutFolders(std::string_view text);
 
 // The text that represents a stack: its innermost frame of the most preferred kind. A C++ frame without a
-// source line becomes its function's name, and an autograd node its class. "" for no frames. The result is a
-// view into one of the frames.
+// source line becomes its function's name; an autograd node becomes its class. "" for no frames. The result
+// is a view into one of the frames.
 [[nodiscard]] std::string_view TellingFrame(std::span<const std::string_view> innermost_first);
 
 }  // namespace vramscope::text

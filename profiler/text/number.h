@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses numbers in texts that people write and other programs print.
+// Parses numbers from people and other programs.
 #pragma once
 
 #include <charconv>
@@ -8,9 +8,8 @@
 
 namespace vramscope::text {
 
-// The decimal number that `text` consists of. nullopt if anything stands before or after it, or if `Number`
-// cannot hold it. An integer takes no sign "+", no fraction and no unit; a double also takes "1e3", "inf" and
-// "nan".
+// The decimal number that `text` consists of. nullopt if it contains anything else, or if `Number` cannot
+// hold it. Integers: no "+", fraction or unit. Doubles: also "1e3", "inf" and "nan".
 template <typename Number>
 [[nodiscard]] std::optional<Number> ParseNumber(std::string_view text) {
   Number number = 0;

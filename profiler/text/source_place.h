@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source location of a stack's frame. Frames are texts, "forward (/src/model.py:32)" or "/src/model.py:32
-// forward".
+// The source location of a stack's frame. Frames: "forward (/src/model.py:32)" or "/src/model.py:32 forward".
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The viewer's views by the names that people write: `vramscope view --view leaks`, links, scripts.
 //
-// Why here and not in the viewer: the command lists them in its help and does not contain the viewer.
+// The command lists them in its help and does not contain the viewer.
 #pragma once
 
 #include <array>

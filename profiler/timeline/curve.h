@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that a device's allocator has allocated, exact after every event.
+// A device's allocated bytes, exact after every event.
 //
-// Why not an array of totals: it would repeat the data of the blocks. Instead, one total is kept every 64
-// changes, with the highest total in between. So any moment costs at most 64 additions, and the search for
-// the peak of an interval skips from one total to the next.
+// One total is kept every 64 changes, with the highest total in between. Any moment costs at most 64
+// additions. A peak search skips from total to total.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +27,7 @@ class DeviceCurve {
   [[nodiscard]] uint64_t AllocatedAfter(model::EventIndex at) const;
   // The part of AllocatedAfter() that belongs to unknown blocks (model::Device::unseen).
   [[nodiscard]] uint64_t UnseenAfter(model::EventIndex at) const;
-  // Bytes that the allocator has reserved. Empty before its first report, and for allocators that never
-  // report them.
+  // Bytes that the allocator has reserved. Empty before its first report.
   [[nodiscard]] std::optional<uint64_t> ReservedAfter(model::EventIndex at) const;
   [[nodiscard]] std::optional<uint64_t> peak_reserved() const;
   // The most bytes that the program had requested at one moment, unknown blocks included: allocated bytes
@@ -37,8 +35,7 @@ class DeviceCurve {
   [[nodiscard]] std::optional<uint64_t> peak_requested() const { return peak_requested_; }
 
   [[nodiscard]] const Peak& peak() const { return peak_; }
-  // The highest state after any event in [begin, end). Bytes allocated before `begin` count from `begin` on.
-  // begin < end.
+  // The highest state after any event in [begin, end). Bytes allocated before `begin` count. begin < end.
   [[nodiscard]] Peak PeakWithin(model::EventIndex begin, model::EventIndex end) const;
 
   [[nodiscard]] const model::Device& device() const { return device_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where forward begins: the only edge of a step that no hook reports in the light depth.
+// Finds where forward begins. No hook reports it in a light step.
 //
-// A gap is the interval between two windows of training. Forward ends where the backward window begins, and
-// begins somewhere in the gap:
+// A gap is the interval between two windows of training. Forward begins somewhere in the gap and ends where
+// the backward window begins:
 //
 //   ...optimizer│ scheduler, logging │data│ prepare batch │ forward                │backward...
 //               └ gap                     └ anchor        └ found here             └ gap ends
@@ -15,11 +15,10 @@
 //   5. the first autocast region;
 //   6. the first tensor that autograd saves.
 //
-// Rules 3 and 4 work per micro-batch and count back from backward. So work between steps, such as an
-// evaluation, does not shift the result. Rule 3 allows other allocations in between: a first step may have
-// more, such as a loss scale or what its forward caches. A program may train several models in turn, so a
-// light step uses the nearest deep steps. The anchor is the end of the last data window after which autograd
-// saves a tensor, so batches of an evaluation in the same gap are not mistaken for the training batch.
+// Rules 3 and 4 count back from backward, per micro-batch. Work between steps, such as an evaluation, does
+// not shift the result. Rule 3 allows other allocations in between, as first steps have them. A light step
+// uses the nearest deep steps. The anchor is the end of the last data window after which autograd saves a
+// tensor. Batches of an evaluation have no such saves.
 #pragma once
 
 #include <unordered_map>
@@ -34,11 +33,10 @@ struct Gap {
   model::EventIndex end = 0;
   model::ThreadIndex thread = 0;  // the thread of the window at its end
   uint32_t step = 0;              // 0 = the run's first step
-  uint32_t micro_batch = 0;       // number, within its step, of the backward pass after the gap
+  uint32_t micro_batch = 0;       // number, within its step, of the backward pass that follows
   bool to_backward = false;
 };
 
-// The edges that a search finds in a gap.
 struct ForwardEdges {
   model::EventIndex anchor = 0;   // start of the search: the gap's begin, or the end of a data window
   size_t data_before = 0;         // data windows of the gap before the anchor
@@ -50,8 +48,8 @@ class ForwardBegin {
   ForwardBegin(const model::Run& run, model::ProcessIndex process, const TrainingWindows& windows)
       : run_(run), process_(process), windows_(windows) {}
 
-  // If the gap lies in a deep step, stores the length of its forward, in allocations. Call for all gaps
-  // before Find.
+  // For a gap in a deep step: stores the length of its forward, in allocations. Call for all gaps before
+  // Find.
   void Learn(const Gap& gap);
   [[nodiscard]] ForwardEdges Find(const Gap& gap) const;
 
@@ -62,32 +60,32 @@ class ForwardBegin {
                                                         model::EventIndex begin, model::EventIndex end);
 
  private:
-  // What consecutive deep steps show about the light ones.
+  // Facts of consecutive deep steps, for the light steps.
   struct Lesson {
     uint32_t first_step = 0;
     uint32_t last_step = 0;
-    // Begin of the shortest forward among them; it lasts until `end`, where backward begins.
+    // Begin of the shortest forward among them. Forward ends at `end`, where backward begins.
     model::EventIndex forward = 0;
     model::EventIndex end = 0;
     model::ThreadIndex thread = 0;
     uint32_t allocations = 0;  // of that forward
-    // Position, counted from the gap's end, of the autocast region that began with that forward; 0 = none.
+    // The autocast region that began with that forward: position from the gap's end; 0 = none.
     uint32_t autocast_from_last = 0;
   };
 
-  // The lesson of the deep steps nearest to the gap, the earlier one on a tie; nullptr if there is none.
+  // The lesson of the nearest deep steps, the earlier one on a tie; nullptr if none.
   [[nodiscard]] const Lesson* LessonFor(const Gap& gap) const;
-  // Where forward begins if the gap matches the deep steps, or kNever if it does not.
+  // Where forward begins if the gap matches the deep steps, else kNever.
   [[nodiscard]] model::EventIndex AsLearned(const Gap& gap, model::EventIndex anchor) const;
   void FindAnchor(const Gap& gap, ForwardEdges& edges) const;
   // Allocations on the gap's thread in [begin, end).
   [[nodiscard]] uint32_t CountAllocations(model::ThreadIndex thread, model::EventIndex begin,
                                           model::EventIndex end) const;
-  // The event of the first allocation of the lesson's forward. Found only if the gap after `begin` contains
-  // all its allocations, in order but possibly with others in between; otherwise kNever.
+  // The event of the first allocation of the lesson's forward. kNever unless all its allocations follow
+  // `begin` in order, within the gap. Others may lie in between.
   [[nodiscard]] model::EventIndex MatchBack(const Gap& gap, model::EventIndex begin,
                                             const Lesson& lesson) const;
-  // The event of the `count`-th allocation before the gap's end; kNever if the gap after `begin` has fewer.
+  // The `count`-th allocation before the gap's end; kNever if the gap after `begin` has fewer.
   [[nodiscard]] model::EventIndex CountBack(const Gap& gap, model::EventIndex begin, uint32_t count) const;
 
   const model::Run& run_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of steps that a framework runs as one compiled graph, as the recorder derived them from the
-// names of operators: the counter "step.phase".
+// The phases of steps that run as one compiled graph, from the names of operators: the counter "step.phase".
 //
 //   value    1 ─────── 2 ──── 3 ── 2 ──── 3 ──────── 0
 //            forward   backward,          optimizer  the call returned
@@ -13,7 +12,7 @@
 
 namespace vramscope::timeline {
 
-// Window::id of these windows. They do not end steps: marks end the steps of such a program.
+// Window::id of these windows. Marks end steps, not these windows.
 inline constexpr uint64_t kGraphWindow = ~uint64_t{0};
 
 struct GraphPhases {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowest and highest value of any interval of a series, without reading every value in it.
+// The lowest and highest value of any interval of a series, without reading every value.
 //
-// Why: a pixel column may stand for a hundred thousand events, and its peak must not be lost. Level 0 has the
-// extremes of groups of values that the owner chose. Each higher level has the extremes of sixteen nodes
+// Level 0 has the extremes of groups that the owner chose. Each node above has the extremes of sixteen nodes
 // below. An interval takes at most 30 reads per level.
 //
 //   10,000 groups         levels of 10,000, 625, 40 and 3 nodes
@@ -17,11 +16,11 @@
 
 namespace vramscope::timeline {
 
-// The initial state is empty: low > high, and merging it changes nothing.
+// Empty at first: low > high.
 struct Extremes {
   int64_t low = std::numeric_limits<int64_t>::max();
   int64_t high = std::numeric_limits<int64_t>::min();
-  uint32_t high_at = 0;  // position of the highest value, as the owner defines it; the first of equal ones
+  uint32_t high_at = 0;  // position of the highest value, in the owner's units; first of equal ones
 
   [[nodiscard]] bool empty() const { return low > high; }
   void Add(int64_t value, uint32_t at) {

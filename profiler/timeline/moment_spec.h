@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A moment of a run, as users write it after --at: one syntax for all verbs.
+// A moment of a run, as users write it after --at.
 //
 //   peak           most is allocated                oom, oom:2    an allocation fails (the second one)
 //   reserved       most is reserved                 step:3        the peak of step 3
@@ -28,12 +28,12 @@ struct MomentSpec {
     kTime,
     kMonotonic
   } kind = Kind::kPeak;
-  // Number of the failure (0: the one that ended the run), step, event count or nanoseconds.
+  // Failure number (0: the one that ended the run), step, event count or nanoseconds.
   uint64_t value = 0;
   std::string text;  // as the user wrote it
 };
 
-// For the help of --at: all words except `worst` and `reserved`, which only verbs that know segments accept.
+// For the help of --at. `worst` and `reserved` are missing: only some verbs accept them.
 inline constexpr const char* kMomentWords =
     "peak, step:3 (the peak of step 3), oom, oom:2, end, event:1200, nanoseconds since the\n"
     "trace's start, or mono:NS (CLOCK_MONOTONIC).";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of values, each of which holds until the next one: reserved bytes, the driver's used memory. The
-// lowest and highest value of any pixel column are exact.
+// A line of values that each hold until the next: reserved bytes, the driver's used memory. Extremes are
+// exact for any pixel column.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ namespace vramscope::timeline {
 class StepLine {
  public:
   StepLine() = default;
-  // In order of events; of several values at one event, the last one counts.
+  // In order of events. At one event, the last value counts.
   explicit StepLine(std::vector<model::Since> values);
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
-  // The extremes of the states after events `first` to `last`, both included; empty() is true if the line has
-  // not begun by `last`.
+  // The extremes of the states after events `first` to `last`, both included. empty() if the line begins
+  // later.
   [[nodiscard]] Extremes Over(model::EventIndex first, model::EventIndex last) const;
   [[nodiscard]] std::optional<uint64_t> After(model::EventIndex event) const;
   [[nodiscard]] uint64_t peak() const;
@@ -32,8 +32,7 @@ class StepLine {
   MinMaxTree tree_;
 };
 
-// The used memory that the driver reports for the device, at every event that changes it:
-// model::DriverDevice::UsedAfter.
+// The driver's used memory at every event that changes it: model::DriverDevice::UsedAfter.
 [[nodiscard]] StepLine UsedLine(const model::DriverDevice& device);
 
 }  // namespace vramscope::timeline

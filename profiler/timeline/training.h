@@ -4,13 +4,11 @@
 //   ┌ setup ┬──────────────── step 1 ─────────────────┬───────────── step 2 ─────────────┬ after
 //   │       │ data  prepare  forward  backward  update │ data ... (evaluation) ... update │
 //
-// A span records what the process did between two events; spans cover the whole trace without gaps. Phases
-// are shown to users. Parts are more detailed, because the categories need it: a block allocated between data
-// loading and forward is likely an input.
+// Spans cover the whole trace without gaps. A span has a phase and a part. Phases are shown to users. Parts
+// are finer, for categories.
 //
-// One walk over the windows handles gradient accumulation, several optimizers, LBFGS (which runs forward and
-// backward inside step()), evaluation between steps, and an interrupted last step. See training.cc for the
-// rules and forward_begin.h for the one edge that no hook reports.
+// Also handles gradient accumulation, several optimizers, LBFGS (forward and backward inside step()),
+// evaluation, and an interrupted last step. Rules: training.cc and forward_begin.h.
 #pragma once
 
 #include <span>
@@ -28,14 +26,13 @@ inline constexpr size_t kPhaseCount = 5;
 [[nodiscard]] const char* PhaseName(Phase phase);
 
 enum class Part : uint8_t {
-  kOther,    // outside everything known: before the first step, after the last one, between loops
-  kData,     // inside a data loader's next()
-  kPrepare,  // from the end of the previous step or micro-batch, or the arrival of the batch, to the begin of
-             // forward
-  kForward,  // forward that leads to a backward pass
+  kOther,       // before the first step, after the last one, between loops
+  kData,        // inside a data loader's next()
+  kPrepare,     // from the end of the previous step or micro-batch, or the batch's arrival, to forward
+  kForward,     // forward that leads to a backward pass
   kEvaluation,  // forward without a backward pass
   kBackward,
-  kUpdate,     // after the last backward pass, before the optimizer: clipping, unscaling
+  kUpdate,     // after the last backward pass: clipping, unscaling
   kOptimizer,  // inside optimizer.step()
 };
 [[nodiscard]] Phase PhaseOf(Part part);
@@ -44,7 +41,7 @@ struct Span {
   model::EventIndex begin = 0;  // ends where the next one begins
   uint32_t step = 0;            // 0 = no step
   Part part = Part::kOther;
-  model::EventIndex backward = model::kNever;  // begin of the backward pass that the span leads to
+  model::EventIndex backward = model::kNever;  // begin of the backward pass that follows
 };
 
 struct Step {
@@ -63,14 +60,14 @@ class Training {
   [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
   [[nodiscard]] StepEnds::Source step_source() const { return step_source_; }
 
-  // The span that contains event `at`; for kNever the last one. O(log spans).
+  // The span that contains event `at`; kNever: the last one. O(log spans).
   [[nodiscard]] const Span& SpanAt(model::EventIndex at) const;
   // nullptr outside of all steps.
   [[nodiscard]] const Step* StepAt(model::EventIndex at) const;
   // Step `number`, or nullptr.
   [[nodiscard]] const Step* StepNumber(uint32_t number) const;
-  // True if `thread` loaded data concurrently with training at `at` (a prefetcher). Then the span does not
-  // describe what that thread allocated.
+  // True if `thread` loaded data concurrently with training at `at` (a prefetcher). The span does not
+  // describe its allocations.
   [[nodiscard]] bool LoadsDataBeside(model::ThreadIndex thread, model::EventIndex at) const;
   // The part of SpanAt, or kData for such a thread.
   [[nodiscard]] Part PartOf(model::ThreadIndex thread, model::EventIndex at) const;

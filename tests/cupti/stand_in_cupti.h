@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stand_in_cupti.cc exports in addition to CUPTI's functions: the driver's part.
+// The driver's part: exports of stand_in_cupti.cc in addition to CUPTI's functions.
 #pragma once
 
 #include "injector/cupti/abi.h"

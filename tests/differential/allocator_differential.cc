@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares our allocator with PyTorch's own. Reads the log of random_program.py, passes the same requests to
-// the model, and compares the address of every block, all statistics after every operation, and every event
-// in PyTorch's history.
+// Compares our allocator with PyTorch's own. Passes the requests of random_program.py's log to the model.
+// Compares every address, all statistics after every operation, and every event in PyTorch's history.
 //
 // Usage: allocator_differential LOG [SETTINGS]. Exit 0: no difference; 1: prints the first one with the
 // operations before it. SETTINGS: PyTorch's results for random settings strings (settings_comparison.h).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives the same random requests to TensorFlow's compiled BFC allocator and to the model, in eight
-// configurations, and compares the address and the statistics after each one.
+// configurations. Compares address and statistics after each.
 //
 //   bfc_differential libtensorflow_framework.so.2 SEED OPERATIONS
 //
@@ -288,7 +288,7 @@ class Pair {
 };
 
 // Exits at the first difference. TensorFlow doubles the size of the next region with each region that it
-// allocates. At 2^64, after 43 regions, it never returns, so both allocators are created again before that.
+// allocates. At 2^64, after 43 regions, it never returns. Both allocators are created again before that.
 Seen Compare(void* library, const Configuration& configuration, uint64_t seed, size_t operations) {
   constexpr size_t kMostRegions = 36;
   std::mt19937_64 random(seed);

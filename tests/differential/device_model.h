@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated device as the differential test needs it, so that only the seed decides: which addresses it
-// gives, when it is full, and when an event on a stream has passed. It follows the rules of
-// injector/simulated_cuda/device on a state of its own.
+// The simulated device for the differential test: addresses, when it is full, and when a stream's event has
+// passed. Only the seed decides. Same rules as injector/simulated_cuda/device, on its own state.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares our parser of PYTORCH_CUDA_ALLOC_CONF with PyTorch's compiled one. random_settings.py gave random
-// strings, good and bad, to PyTorch. Both parsers must accept or refuse each string, and read the same
-// values.
+// Compares our parser of PYTORCH_CUDA_ALLOC_CONF with PyTorch's compiled one, on random strings from
+// random_settings.py. Both must accept or refuse each string, and read the same values.
 #pragma once
 
 #include <fstream>
@@ -13,7 +12,7 @@
 
 namespace vramscope::allocator {
 
-// The values that PyTorch's snapshots contain, in the words of random_settings.py.
+// The values of PyTorch's snapshots, in the words of random_settings.py.
 inline std::string Told(const Settings& settings) {
   std::ostringstream text;
   text << std::setprecision(17);
@@ -28,8 +27,8 @@ inline std::string Told(const Settings& settings) {
   return text.str();
 }
 
-// Reads lines of "refused|values TAB string". The settings of a line build on those of the last accepted
-// line. Returns what is wrong with the first line that differs, "" if none does; `lines` counts the lines.
+// Reads lines of "refused|values TAB string". A line's settings build on those of the last accepted line.
+// Returns the first difference, or "". `lines` counts the lines.
 inline std::string CompareSettings(const char* path, const Release& release, size_t* lines) {
   std::ifstream file(path);
   if (!file) return std::string("cannot read ") + path;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a freed block that other streams used becomes free. PyTorch decides this outside its free lists; the
-// model gets it as an input.
+// When a freed block that other streams used becomes free: an input of the model.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +55,8 @@ class StreamEvents {
     }
   }
 
-  // With graph_capture_record_stream_reuse, leaving a pool frees its deferred blocks at once, if nothing used
-  // them before the capture: at the end of a capture, and when a failed request has searched the pool.
+  // With graph_capture_record_stream_reuse, leaving a pool frees its deferred blocks that nothing used before
+  // the capture. A pool is left at the end of a capture, and after a failed request searched it.
   void LeavePool(DeviceAllocator& model, PoolIndex pool) {
     std::erase_if(deferred_, [&](uint64_t address) {
       if (model.Find(address)->pool != pool || uses_[address] != inside_uses_[address]) return false;
@@ -67,8 +66,7 @@ class StreamEvents {
     });
   }
 
-  // Handles the blocks deferred during a capture: records their events now. A block that only the capture
-  // used is free.
+  // Records the events of blocks deferred during a capture. A block that only the capture used is free.
   void InsertDeferred(DeviceAllocator& model) {
     for (const uint64_t address : deferred_) {
       for (const size_t stream : inside_uses_[address]) uses_[address].erase(stream);

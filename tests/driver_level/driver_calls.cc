@@ -7,8 +7,7 @@
 //                                            is the thread's own
 //
 // stdout: a line of JSON for each call: {"step": 1, "call": "cuMemAlloc", "result": 0, "ledger": {...}}. The
-// recorder gets a mark with the number of the step, so a test can separate the records before it from those
-// after it.
+// recorder gets a mark with the number of the step, to separate its records.
 #include <dlfcn.h>
 
 #include <cstdint>

@@ -3,10 +3,10 @@
 //
 //   counting_target COUNTERS THREADS PAUSE_NS      COUNTERS: a file of THREADS times two uint64: begun, done
 //
-// Each thread waits PAUSE_NS between two allocations; with 0 the rings fill up and the target has to wait for
-// the collector. Thread t reports block k at the k-th address of its own range: address = (t + 1) << 40 | k
-// << 8. So a trace shows which allocations it holds and that none is missing in between. `begun` is stored
-// before the report and `done` after it; every `done` one must be in the trace.
+// Each thread waits PAUSE_NS between two allocations. With 0 the rings fill up, and the target waits for the
+// collector. Thread t reports block k at the k-th address of its own range: address = (t + 1) << 40 | k << 8.
+// So a trace shows which allocations it holds, and that none is missing in between. `begun` is stored before
+// the report and `done` after it; every `done` one must be in the trace.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of TensorFlow's libraries that the recorder hooks or calls, with the same signatures and so the
-// same symbols as in release 2.21. A target of a few kilobytes is then recorded like a TensorFlow program.
+// The functions of TensorFlow's libraries that the recorder hooks or calls. Signatures and symbols are those
+// of release 2.21. A target of a few kilobytes is then recorded like a TensorFlow program.
 #pragma once
 
 #include <cstddef>

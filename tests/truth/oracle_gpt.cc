@@ -4,8 +4,8 @@
 //
 //   oracle_gpt POINTS STEPS [--steps 6 --batch 4 ...]        STEPS: "1,3,6"; the rest is as for sample_gpt
 //
-// With --device cuda the storages on the GPU count, each with the bytes of its block: every tensor of this
-// small model comes from the caching allocator's small pool, which rounds up to 512.
+// With --device cuda the storages on the GPU count, each with the bytes of its block. All tensors of this
+// small model come from the small pool, which rounds up to 512.
 //
 // Five points of each step: batch, forward, the middle of backward (a hook on a parameter), backward,
 // optimizer step.

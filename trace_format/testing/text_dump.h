@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a trace as text, one fact per line. Golden files have this form, and
-// tests/trace_reader/read_trace.py prints it too.
+// Prints a trace as text, one fact per line. Golden files have this form, as has the output of
+// tests/trace_reader/read_trace.py.
 //
 //   clock 1700000000000000000 5000
 //   metadata "torch.version" "2.6.0"
@@ -11,9 +11,8 @@
 //   event 1500 0 alloc address=4096 size=512 device=0 ...
 //   live 7 address=4096 size=512 device=0 time=1500 process=0
 //
-// Texts are in double quotes. Bytes below space or from 0x7f on, quotes and backslashes are written as \xNN.
-// Fields are decimal, in the order of kEventSchema. Fields that are 0 are left out, so that a new field does
-// not change the text of old traces. `live` lines list the blocks alive at the end.
+// Texts are in double quotes. Bytes below space or from 0x7f on, quotes and backslashes are \xNN. Fields are
+// decimal, in the order of kEventSchema, without zeros. `live`: blocks alive at the end.
 #pragma once
 
 #include <string>
@@ -26,7 +25,7 @@ namespace vramscope::trace::testing {
 
 std::string Quoted(std::string_view text);
 std::string EventText(const Event& event);
-// Prints the strings in order of their ids, from 1 to the first missing id; then the stacks in the same way.
+// Strings from id 1 to the first missing id; then stacks.
 std::string TraceText(const TraceReader& reader);
 
 }  // namespace vramscope::trace::testing

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as in a training run, for tests and benchmarks. The same seed always gives the same events.
+// Events as in a training run, for tests and benchmarks. Equal seeds give equal events.
 //
-// Modeled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step is the same sequence of
-// about 850 allocations and as many frees, with saved tensors, gradient labels and ranges between them. The
-// irregular parts are modeled too, because they decide the size: times jitter by some ten percent, one call
-// in fifty takes long, and one allocation in seven does not reuse the most recently freed address of its
-// size.
+// Modeled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step has about 850 allocations
+// and as many frees, saved tensors, gradient labels and ranges. Irregular parts decide the file size. Times
+// jitter by some ten percent. One call in fifty takes long. One allocation in seven does not reuse the last
+// freed address of its size.
 //
 //   step = data ─► forward:   layers x (allocations, kSaved)
 //               ─► backward:  layers x (allocations, kSavedReleased, kLabel gradient)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map of the caching allocator's memory at a moment, laid out as a page of strips. Segments are in the
-// order of their addresses, written like text from left to right and from row to row, all at one scale.
+// A map of the caching allocator's memory at a moment, as a page of strips. Segments in the order of their
+// addresses, from row to row like text, all at one scale.
 //
 //   row 0   ▐weight▐grad▐▒▒▒▒▐act▐  ▐act▐act▐▒▒      a gap between segments; ▒ is free
 //   row 1   ▒▒▒▒▐act▐                                a segment continues in the next row
@@ -25,7 +25,7 @@ struct MapBlock {
   model::BlockId block = model::kNone;  // of the run, if known
   std::string title;                    // name, else module, else place of allocation; "" = none is known
   uint8_t entry = 0;                    // in the legend; for live blocks
-  bool pins = false;                    // keeps free bytes of its segment from going back to the driver
+  bool pins = false;                    // keeps free bytes of its segment from the driver
 
   [[nodiscard]] uint64_t end() const { return offset + bytes; }
 };
@@ -34,7 +34,7 @@ struct MapSegment {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t free = 0;
-  uint64_t held_back = 0;  // the part of `free` that pinning blocks keep from going back to the driver
+  uint64_t held_back = 0;  // part of `free` that pinning blocks keep from the driver
   bool large = false;
   bool expandable = false;
   std::string domain;            // "stream 7"; "" for the default stream and pool
@@ -50,7 +50,7 @@ struct MapStrip {
   double x = 0;  // of its left edge
 };
 
-// Facts about a block that do not change during its life.
+// Facts about a block that stay the same.
 struct KnownBlock {
   model::BlockId block = model::kNone;
   std::string title;
@@ -81,8 +81,8 @@ class AddressMap {
   model::EventIndex moment_ = model::kNever;
   std::unique_ptr<fragmentation::LayoutCursor> cursor_;
   std::unique_ptr<classify::Origins> origins_;
-  // The key is the moment of the allocation in the layout's history. Most blocks stay from one moment to the
-  // next, and computing their texts takes longer than everything else about the map.
+  // By the moment of the allocation in the layout's history. Computing the texts of blocks is the slowest
+  // part of the map.
   std::unordered_map<uint32_t, KnownBlock> known_;
   std::vector<MapSegment> segments_;
   uint64_t bytes_ = 0;
@@ -94,8 +94,7 @@ struct MapPage {
   std::vector<MapStrip> strips;
   double bytes_per_pixel = 1;
 };
-// The largest scale at which all segments fit into `rows` rows of `width` pixels, with `gap` pixels between
-// segments.
+// The largest scale at which all segments fit into `rows` rows of `width` pixels, `gap` pixels apart.
 [[nodiscard]] MapPage LayOut(const std::vector<MapSegment>& segments, double width, size_t rows, double gap);
 // The block of a segment at this offset, or nullptr.
 [[nodiscard]] const MapBlock* BlockAt(const MapSegment& segment, uint64_t offset);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every block of a device as a rectangle: its lifetime horizontally, its addresses vertically.
 //
-// Why: peaks, leaks and holes that no request fits into become visible as shapes. A run has millions of
-// blocks and a screen a thousand columns. A block of at least a pixel in both directions is drawn by
-// itself. The rest is summed up in cells of a few pixels that record how many blocks they stand for, so
-// nothing is left out.
+// Peaks, leaks and holes become visible as shapes. A block of at least a pixel in both directions is drawn by
+// itself. The others are summed up in cells of a few pixels, with their number.
 //
 //   address ▲ ████████████████████████ weight          Addresses that no block ever had are cut out:
 //           │ ██████▌  ███████▌  ████                  the axis has only used addresses, with gaps between.
@@ -24,8 +22,8 @@
 
 namespace vramscope::viewer {
 
-// The vertical axis, which has only used addresses. A place is a position on it: 0 at the lowest address,
-// 1 at the highest.
+// The vertical axis, which has only used addresses. A place on it is 0 at the lowest address, 1 at the
+// highest.
 class AddressAxis {
  public:
   struct Area {
@@ -34,12 +32,12 @@ class AddressAxis {
     double place = 0;  // of `begin`
   };
   AddressAxis() = default;
-  // `used`: ranges [begin, end), in any order; they may overlap.
+  // `used`: ranges [begin, end), in any order, possibly overlapping.
   explicit AddressAxis(std::vector<std::pair<uint64_t, uint64_t>> used);
 
   [[nodiscard]] const std::vector<Area>& areas() const { return areas_; }
   [[nodiscard]] double bytes() const { return bytes_; }  // of all areas
-  // The place of an address. An address in a gap counts as the end of the area below.
+  // The place of an address. In a gap: the end of the area below.
   [[nodiscard]] double PlaceOf(uint64_t address) const;
   // nullopt in a gap.
   [[nodiscard]] std::optional<uint64_t> AddressAt(double place) const;
@@ -61,12 +59,11 @@ struct SegmentSpan {
   double end_ns = 0;
 };
 
-// The source of a picture: blocks by lifetime, so that a window finds the blocks in it without reading the
-// others. Immutable.
+// The source of a picture: finds the blocks of a window without reading the others. Immutable.
 class AddressTimeIndex {
  public:
-  // `layout` may have no segments. If its history begins in the middle of a run, its walk supplies the
-  // segments that existed at the beginning. O(blocks), 4 bytes each.
+  // `layout` may have no segments. The walk of `layout` supplies segments from before the history. O(blocks),
+  // 4 bytes each.
   AddressTimeIndex(const model::Run& run, model::DeviceIndex device, const LayoutView& layout);
 
   [[nodiscard]] const AddressAxis& axis() const { return axis_; }
@@ -102,7 +99,7 @@ struct AddressTimePiece {
   double end_ns = 0;
   double low = 0;  // places on the axis
   double high = 0;
-  float cover = 1;    // the share of the rectangle that its blocks fill
+  float cover = 1;    // share of the rectangle that its blocks fill
   uint8_t entry = 0;  // in the legend
 };
 
@@ -120,10 +117,10 @@ struct AddressTimePicture {
                                                  const AddressTimeIndex& index,
                                                  const AddressTimeWindow& window, BlockColors& colors);
 
-// Draws on a thread, and shows the last picture until the next one is ready.
+// Draws on a thread. Shows the last picture until the next is ready.
 class AddressTimeView {
  public:
-  // All arguments must live until the next Update or Forget. Calls `wake` when there is a new picture.
+  // All arguments must live until the next Update or Forget. Calls `wake` for a new picture.
   void Update(const Document& document, const DeviceView& device, const AddressTimeIndex& index,
               const AddressTimeWindow& window, const std::function<void()>& wake);
   // Call before the objects it draws are destroyed.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work for a view that takes longer than a frame: it runs on a thread, and a later frame takes its answer.
+// Work that takes longer than a frame: it runs on a thread, and a later frame takes its answer.
 //
 //   frame     Start      Take -> nothing     Take -> nothing          Take -> the answer
 //   thread      └────────────── work ────────────────────── wake ─────────┘
 //
-// Why not std::future alone: a future is ready only after its function has returned, and so after `wake`. The
-// frame that `wake` asks for could then find no answer, and no other frame would follow. Here Take() has the
-// answer as soon as `wake` is called: also in the page, where `wake` may draw that frame before it returns.
+// Take() has the answer as soon as `wake` is called, also in the page. A std::future is ready only after
+// `wake`.
 #pragma once
 
 #include <atomic>
@@ -19,8 +18,8 @@
 
 namespace vramscope::viewer {
 
-// All functions are for one thread, the one that draws. What the work reads must outlive the task, or its
-// next Drop or Start.
+// All functions are for the thread that draws. Data that the work reads must outlive the task, or its next
+// Drop or Start.
 template <typename Answer>
 class BackgroundTask {
  public:
@@ -34,8 +33,8 @@ class BackgroundTask {
   }
   ~BackgroundTask() { Drop(); }
 
-  // Runs `work()`, or `work(stop)`, on a thread; work that takes `stop` should return soon after it became
-  // true. Drops an earlier task first. The thread calls `wake` when the answer is there.
+  // Runs `work()`, or `work(stop)`, on a thread. The work should return soon after `stop` became true. Drops
+  // an earlier task first. The thread calls `wake` with the answer.
   template <typename Work>
   void Start(const std::function<void()>& wake, Work work) {
     Drop();
@@ -49,26 +48,25 @@ class BackgroundTask {
       }
     });
   }
-  // The answer, once; nothing before it is there, and nothing if the task was canceled. Rethrows what the
-  // work has thrown.
+  // The answer, once; nothing before, or if canceled. Rethrows the work's exception.
   [[nodiscard]] std::optional<Answer> Take() {
     if (!busy() || !state_->finished) return std::nullopt;
     done_.get();
     std::optional<Answer> answer = std::exchange(state_->answer, std::nullopt);
     return cancelled() ? std::nullopt : std::move(answer);
   }
-  // The running task will have no answer. Does not wait: it is busy until a Take after its end.
+  // Cancels without waiting. busy() is true until a Take after the task's end.
   void Cancel() {
     if (busy()) state_->stop = true;
   }
-  // Cancels the task and waits for its thread. In the page, work that has not begun never runs.
+  // Cancels the task and waits for its thread. In the page, unstarted work never runs.
   void Drop() {
     Cancel();
     done_ = {};  // waits: the future is std::async's
     state_.reset();
   }
 
-  // True from Start until Take has returned the answer, or a canceled task has ended.
+  // True from Start until Take returned the answer, or a canceled task has ended.
   [[nodiscard]] bool busy() const { return done_.valid(); }
   // True from Cancel until the next Start or Drop.
   [[nodiscard]] bool cancelled() const { return state_ != nullptr && state_->stop; }
@@ -79,7 +77,7 @@ class BackgroundTask {
     std::atomic<bool> finished = false;
     std::optional<Answer> answer;
   };
-  // Also runs if the work throws.
+  // Also runs after an exception.
   struct Finish {
     State& state;
     const std::function<void()>& wake;
@@ -93,12 +91,11 @@ class BackgroundTask {
   std::future<void> done_;
 };
 
-// The answer about one subject at a time, such as a device, computed by a task when the subject changes. `Key`
-// identifies the subject.
+// An answer about one subject, such as a device. A task computes it when the subject (`Key`) changes.
 template <typename Key, typename Answer>
 class BackgroundAnswer {
  public:
-  // Call once per frame. Starts `work` for a new key, and takes a finished answer; true if it took one.
+  // Call once per frame. Starts `work` for a new key. True if it took an answer.
   template <typename Work>
   bool Update(const Key& key, const std::function<void()>& wake, Work work) {
     if (key_ != key) {
@@ -111,8 +108,8 @@ class BackgroundAnswer {
     answer_.emplace(std::move(*taken));
     return true;
   }
-  // Forgets the key; call before the subject is destroyed. Waits for the thread. The answer stays until the
-  // next one is there, for a file that has grown.
+  // Forgets the key; call before the subject is destroyed. Waits for the thread. Keeps the answer until the
+  // next, for a file that has grown.
   void Forget() {
     task_.Drop();
     key_.reset();
@@ -123,7 +120,7 @@ class BackgroundAnswer {
     answer_.reset();
   }
   [[nodiscard]] bool busy() const { return task_.busy(); }
-  // Nothing while the first one is computed, or the one for another key.
+  // Nothing while the first answer, or one for another key, is computed.
   [[nodiscard]] const std::optional<Answer>& answer() const { return answer_; }
 
  private:

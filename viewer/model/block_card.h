@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything about one block, in the order in which people ask: what it is, how large, why it is in its
-// category, who allocated it, who freed it and when, what its neighbors are.
+// Everything about one block: what it is, its size, its category and why, its allocation, its free, its
+// neighbors.
 //
-// A stack often has twenty frames, of which only three are the program's own. Own frames come first; the
-// others are folded:
+// Own frames of a stack come first; the others are folded:
 //
 //   train.py:32   forward           <- own
 //   train.py:118  main              <- own
@@ -43,23 +42,21 @@ struct BlockCard {
   std::vector<CardFact> facts;
   std::vector<CardFrame> allocated_at;  // own frames first, each part innermost first
   std::vector<CardFrame> freed_at;
-  std::string
-      as_in_step;  // where the stack and the operator come from, if not from the block itself; one sentence
+  std::string as_in_step;  // where stack and operator come from, if not from the block; one sentence
 
-  // All of it as text, for the clipboard.
+  // As text, for the clipboard.
   [[nodiscard]] std::string ToText() const;
 };
 
-// The card at the event `at`, which determines the block's category. `tensors`: nullptr while they are read.
-// `addresses`: of the device's layout, to find the block's neighbors; nullptr if unknown.
+// The card at event `at`, which determines the category. `tensors`: nullptr while they are read. `addresses`:
+// of the layout, to find neighbors; nullptr if unknown.
 [[nodiscard]] BlockCard MakeBlockCard(const Document& document, const DeviceView& device,
                                       model::BlockId block, model::EventIndex at, const TensorFacts* tensors,
                                       const AddressTimeIndex* addresses);
 
-// The frames of a stack: own ones first. `stack` as Source::Stack returns it.
+// The frames of a stack, own ones first. `stack` as Source::Stack returns it.
 [[nodiscard]] std::vector<CardFrame> FramesOf(const model::Run& run, uint32_t stack);
 
-// The card of the selected block, recomputed only if something changed.
 class BlockCardView {
  public:
   void Update(const Document& document, const DeviceView& device, const LayoutView* layout,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The categories that a device's timeline shows, as the user selects them.
+// The categories that a device's timeline shows.
 //
-// A change takes effect a frame or two later. It recomputes all extremes of the run, which takes 40 ms for
-// ten million events, and a frame has 16 ms. So a thread computes them.
+// A thread computes a change: it takes 40 ms for ten million events, and a frame has 16 ms.
 #pragma once
 
 #include <functional>
@@ -14,8 +13,8 @@ namespace vramscope::viewer {
 
 class CategoryChoice {
  public:
-  // `series` shows these categories as soon as they are computed; only the last of several requests counts.
-  // `series` must outlive the choice. Calls `wake` when Update has something to do.
+  // `series` shows these categories when computed. The last of several requests counts. `series` must outlive
+  // the choice. Calls `wake` for Update.
   void Ask(const classify::MemorySeries& series, classify::CategoryMask categories,
            const std::function<void()>& wake);
   // Call once per frame: applies finished results.

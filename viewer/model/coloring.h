@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colors blocks by category, age, size or stream, or by the line of code or the step that allocated them.
+// Colors blocks by category, age, size, stream, or by the line of code or step that allocated them.
 //
-// Why few classes: people distinguish seven colors, not seventy. Further streams, lines and steps share the
-// last class, "others". Unrecorded ones have a color of their own, so the legend always adds up to what is
-// shown. A class keeps its color from one moment to the next while it is among the largest.
+// Seven colors, because people do not distinguish more. Further streams, lines and steps share the class
+// "others". Unrecorded ones have their own color. A class keeps its color while it is among the largest.
 #pragma once
 
 #include <array>
@@ -27,7 +26,7 @@ struct ColoringInfo {
 [[nodiscard]] const ColoringInfo& Info(Coloring coloring);
 [[nodiscard]] std::optional<Coloring> ColoringFromKey(std::string_view key);
 [[nodiscard]] Coloring NextColoring(Coloring coloring);
-// The colors of classes without an order (0 to 6), of the class "others", and of unrecorded blocks.
+// The colors of classes without an order (0 to 6), of "others", and of unrecorded blocks.
 [[nodiscard]] uint32_t DistinctRgb(size_t number);
 inline constexpr uint32_t kOthersRgb = 0x8a93a3;
 inline constexpr uint32_t kUnknownRgb = 0x5b6472;
@@ -48,14 +47,14 @@ struct LegendEntry {
 
 class BlockColors {
  public:
-  // Returns each block's number in legend(). `moment`: ages are counted up to it; nullopt = a block's whole
-  // lifetime counts. Use one object per document.
+  // Each block's number in legend(). `moment`: the end of ages; nullopt = whole lifetimes. One object per
+  // document.
   [[nodiscard]] std::vector<uint8_t> Paint(const Document& document, const timeline::Training& training,
                                            classify::Origins& origins, Coloring by,
                                            std::optional<model::EventIndex> moment,
                                            std::span<const ColoredBlock> blocks);
 
-  // Classes that occur: ages and sizes in their order, others by bytes; "others" and "not known" last.
+  // Classes that occur: ages and sizes in order, others by bytes; "others" and "not known" last.
   [[nodiscard]] const std::vector<LegendEntry>& legend() const { return legend_; }
 
  private:

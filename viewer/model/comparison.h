@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the compare panel: the answer of `vramscope diff` for two open files, computed on a thread
-// when either file changes.
+// The compare panel: the answer of `vramscope diff` for two open files, computed on a thread.
 #pragma once
 
 #include <functional>
@@ -19,11 +18,11 @@ struct Comparison {
   diff::Diff diff;
 };
 
-// Which of the open files are compared. At first `before` is the first file and `after` the second one. A
-// file that is shown later, such as one that was just dropped, becomes `after`.
+// The open files that are compared: at first the first and the second. A file that is shown later becomes
+// `after`.
 class ComparedFiles {
  public:
-  // Call once per frame; `shown` is the file that the other views show. Needs two files.
+  // Call once per frame. `shown`: the file in the other views. Needs two files.
   void Follow(size_t shown, size_t files);
   void Swap() { std::swap(before, after); }
   size_t before = 0;
@@ -35,8 +34,7 @@ class ComparedFiles {
 
 class ComparisonView {
  public:
-  // Both documents must live until the next Update, or until the view is destroyed. Calls `wake` when there
-  // is an answer.
+  // Both documents must live until the next Update or the view's end. Calls `wake` when there is an answer.
   void Update(const Document& before, const Document& after, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return comparison_.busy(); }
   // Nothing while it is being computed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An opened file with everything the views read: the analyzed run and, for each device, the series that the
-// timeline draws. Immutable once created, except where noted.
+// An opened file: the analyzed run and, for each device, the series of the timeline. Immutable, except where
+// noted.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ namespace vramscope::viewer {
 
 class AddressTimeIndex;
 
-// The types that panels draw are named here once.
+// Short names for panels.
 using classify::CategoryMask;
 using classify::kAllCategories;
 using classify::MaskOf;
@@ -59,14 +59,14 @@ struct DeviceView {
   RangeLanes lanes;  // the ranges of the device's process
 };
 
-// The layout of a device's caching allocator: where every byte is, and where its blocks were at all times.
-// Created after the timeline, because it takes longer.
+// The layout of a device's caching allocator: the place of every byte and block at all times. Created after
+// the timeline: it takes longer.
 struct LayoutView {
   fragmentation::Subject subject;
   std::unique_ptr<fragmentation::LayoutWalk> walk;    // nullptr if the segments are not known
   std::string why_not;                                // in that case: one sentence
   std::shared_ptr<const AddressTimeIndex> addresses;  // also without a walk
-  // Adds to the subject the facts that only the analysis has; empty if there is nothing to add.
+  // Adds facts of the analysis to the subject; may be empty.
   std::function<void(const classify::Analysis&, fragmentation::Subject&)> explain;
 };
 
@@ -79,7 +79,7 @@ struct Document {
       devices;  // those that allocated anything; GPUs first, then by their peaks
 
   [[nodiscard]] std::string name() const;  // of the file, without folders
-  // The index in `devices` of a device of the run that allocated anything.
+  // The index in `devices` of a device that allocated anything.
   [[nodiscard]] size_t PlaceOf(model::DeviceIndex device) const;
   [[nodiscard]] const timeline::Training& training(const DeviceView& device) const {
     return analysis->training()[run->devices[device.index].process];
@@ -90,11 +90,10 @@ struct Document {
   }
 };
 
-// Analyzes a run: the slow part of opening after reading. `snapshot` may be empty.
+// Analyzes a run: slow. `snapshot` may be empty.
 [[nodiscard]] std::unique_ptr<Document> MakeDocument(std::string path, model::Run run,
                                                      std::shared_ptr<const snapshot::Snapshot> snapshot);
-// The same in two parts: HoldRun() makes a document that has only what was read, and Analyze() computes
-// everything else.
+// MakeDocument() in two parts: HoldRun() keeps what was read, and Analyze() computes the rest.
 [[nodiscard]] std::unique_ptr<Document> HoldRun(std::string path, model::Run run,
                                                 std::shared_ptr<const snapshot::Snapshot> snapshot);
 void Analyze(Document& document);
@@ -103,8 +102,8 @@ void Analyze(Document& document);
 
 // `document` must outlive the layout.
 [[nodiscard]] std::unique_ptr<LayoutView> MakeLayout(const Document& document, model::DeviceIndex device);
-// Also in two parts. PlaceBlocks() finds where blocks lie; it needs only the run, and may run in parallel
-// with Analyze(). Explain() then finds who owns them.
+// MakeLayout() in two parts. PlaceBlocks() needs only the run, and may run in parallel with Analyze().
+// Explain() then finds the owners.
 [[nodiscard]] std::unique_ptr<LayoutView> PlaceBlocks(const Document& document, model::DeviceIndex device);
 void Explain(const Document& document, LayoutView& layout);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes with which the recorded step fits into a given size: the result of `vramscope plan` for the what-if
-// panel, computed on a thread.
+// The result of `vramscope plan` for the what-if panel: changes with which the step fits into a size.
 //
-// A search takes a second or two, more for a large step. It can be canceled and then leaves nothing behind.
+// A thread searches for a second or two, longer for a large step. The search can be canceled.
 #pragma once
 
 #include <functional>
@@ -26,7 +25,7 @@ struct FitInto {
   uint64_t bytes = 0;
   std::optional<collector::GpuModel> gpu;
 };
-// "24" and "7.5" are GiB; otherwise a size as on the command line, or the name of a GPU.
+// "24" and "7.5" are GiB; otherwise a size as on the command line, or a GPU's name.
 [[nodiscard]] Result<FitInto> ParseFit(const std::string& text, const std::vector<collector::GpuModel>& gpus);
 
 struct FitAnswer {
@@ -34,15 +33,14 @@ struct FitAnswer {
   plan::Answer plans;
   std::vector<WhatIfQuestion> questions;  // the panel's switches for each plan
 
-  // If there is no plan: the bytes that are still missing with the changes that need the least memory.
+  // Without a plan: the bytes that are missing with the changes that need least.
   [[nodiscard]] uint64_t shortfall() const;
 };
 
 class FitView {
  public:
-  // Searches for plans that fit into `into`; cancels a running search. The subject must live until the search
-  // has ended; Clear waits for that. Kept re-runs count as plans too; nullptr: there are none. Calls `wake`
-  // when there is an answer.
+  // Searches for plans; cancels a running search. The subject must live until the search has ended (see
+  // Clear). Kept re-runs count as plans; nullptr: none. Calls `wake` when there is an answer.
   void Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReruns> reruns,
              const std::function<void()>& wake);
   // Ends the running search soon, without an answer.
@@ -55,8 +53,7 @@ class FitView {
   [[nodiscard]] bool busy() const { return searching_.busy(); }
   [[nodiscard]] bool cancelled() const { return searching_.cancelled(); }
   [[nodiscard]] const std::optional<Result<FitAnswer>>& answer() const { return answer_; }
-  // The table of GPU models, read at the first call. An error explains why there is no table; then the user
-  // can enter only sizes.
+  // The table of GPU models. Without it, the user can enter only sizes.
   [[nodiscard]] const Result<std::vector<collector::GpuModel>>& gpus();
   // As a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;

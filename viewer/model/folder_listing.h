@@ -14,7 +14,7 @@ struct FolderEntry {
 };
 
 // `typed`: a path that is being typed. Returns the entries of its folder whose names begin with its last
-// part: ".." and folders first, then files, each by name. At most `most`. Empty if there is no such folder.
+// part. Order: ".." and folders, then files, each by name. At most `most`. Empty if there is no such folder.
 [[nodiscard]] std::vector<FolderEntry> EntriesFor(const std::string& typed, size_t most);
 
 }  // namespace vramscope::viewer

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fragmentation over the whole run, and the run's requests under other settings: results of
-// profiler/fragmentation and of the allocator model, computed on a thread.
+// Fragmentation over the whole run, and the run's requests under other settings, computed on a thread.
 #pragma once
 
 #include <functional>
@@ -15,27 +14,27 @@
 
 namespace vramscope::viewer {
 
-// The outcome of the run's requests in the model of PyTorch's allocator, with one allocator setting.
+// The run's requests in the model of PyTorch's allocator, with one setting.
 struct SettingsOutcome {
   std::string settings;        // as PYTORCH_CUDA_ALLOC_CONF; "" = all defaults
   bool recorded = false;       // the file's own figures, not a re-run
   uint64_t peak_reserved = 0;  // bytes
-  std::string refused;         // one sentence, if these settings could not be tried
+  std::string refused;         // one sentence, if these settings cannot be tried
 };
 
 struct FragmentationOverTime {
-  // in order; always includes the fullest and the worst moment
+  // in order, with the fullest and the worst moment
   std::vector<fragmentation::SeriesPoint> points;
-  // First the recorded figures, then a re-run of the recorded settings from an empty allocator, then re-runs
-  // of other settings. These last re-runs are compared with the second outcome.
+  // The recorded figures, the recorded settings from an empty allocator, then other settings. Compare other
+  // settings with the second outcome.
   std::vector<SettingsOutcome> outcomes;
 };
 
 // O(events), several passes.
 [[nodiscard]] FragmentationOverTime MakeFragmentationOverTime(const LayoutView& layout);
 
-// The points to draw in `columns` pixel columns of the view. Each column gets the point within it
-// with the most bytes reserved beyond the requests; nullptr before the first point.
+// By pixel column: the point with the most bytes reserved beyond the requests; nullptr before the first
+// point.
 [[nodiscard]] std::vector<const fragmentation::SeriesPoint*> ColumnsOf(
     const std::vector<fragmentation::SeriesPoint>& points, const TimeView& view, size_t columns);
 
@@ -44,7 +43,7 @@ class FragmentationHistory {
   // `layout.walk` must exist. The layout must live until the next Update or Clear. Calls `wake` when there is
   // an answer.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
-  // Forgets the layout; call before its document is destroyed. Waits for the thread that reads it.
+  // Forgets the layout; call before its document is destroyed. Waits for its thread.
   void Clear() { over_time_.Clear(); }
   [[nodiscard]] bool busy() const { return over_time_.busy(); }
   // Nothing while it is being computed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the fragmentation and out-of-memory panels: answers of profiler/fragmentation, requested
-// again only if the moment has changed. Slow answers are computed on a thread.
+// The fragmentation and out-of-memory panels: answers of profiler/fragmentation. Slow ones are computed on a
+// thread.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ class FragmentationView {
   void Update(const LayoutView& layout, fragmentation::Moment moment);
 
   [[nodiscard]] const fragmentation::MomentAnswer& answer() const { return answer_; }
-  // The segments with the most held-back bytes come first.
+  // Most held-back bytes first.
   [[nodiscard]] const std::vector<fragmentation::SegmentAnswer>& segments() const { return segments_; }
 
  private:
@@ -32,11 +32,10 @@ class FragmentationView {
   std::vector<fragmentation::SegmentAnswer> segments_;
 };
 
-// Examines the last out-of-memory failure on a thread. It tries other settings on the allocator model, which
-// takes seconds for a long history.
+// Examines the last out-of-memory failure on a thread: seconds for a long history.
 class AutopsyView {
  public:
-  // Starts if the layout has changed. Calls `wake` when it is done.
+  // Starts if the layout has changed. Calls `wake` when done.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return autopsy_.busy(); }
   // Nothing while it is being examined.

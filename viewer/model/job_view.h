@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the ranks panel: the answer of `vramscope fleet` for the open files of one job, with a heat
-// map of ranks and steps, computed on a thread.
+// The ranks panel: the answer of `vramscope fleet` for the open files of one job. Includes a heat map of
+// ranks and steps. Computed on a thread.
 //
 //   step      1  2  3  4  5 ..        a cell is the peak of a rank in a step;
 //   rank 0    .  .  .  .  .           it leads to this step of this rank
@@ -20,10 +20,9 @@
 
 namespace vramscope::viewer {
 
-// The open files that belong to the job of `shown`, itself included, in their order. Files are of one job if
-// they were recorded at the same time, or if they lie in one folder and are of different ranks. The second
-// rule is for dry runs, whose ranks run one after the other, and for snapshots, which have no clock. An entry
-// of `files` is nullptr while the file is read.
+// The open files of the job of `shown`, itself included, in order. Files are of one job if recorded at the
+// same time, or if in one folder and of different ranks. The second rule is for dry runs (ranks run one after
+// the other) and snapshots (no clock). An entry is nullptr while its file is read.
 [[nodiscard]] std::vector<size_t> FilesOfJob(const std::vector<const Document*>& files, size_t shown);
 
 struct OpenRank {
@@ -45,24 +44,24 @@ struct JobAnswer {
 [[nodiscard]] JobAnswer CompareRanks(const std::vector<const Document*>& files,
                                      const std::vector<size_t>& of_job);
 
-// The fullest step of those that a cell stands for.
+// The fullest of a cell's steps.
 struct HeatCell {
   size_t rank = 0;  // of the job
   uint32_t step = 0;
   uint64_t peak_bytes = 0;
 };
 [[nodiscard]] std::optional<HeatCell> CellAt(const JobAnswer& answer, size_t row, size_t column);
-// "rank 1, step 5: peak 2.9 GiB, 408.0 MiB above the median of its peers."; then the reasons of the row.
+// "rank 1, step 5: peak 2.9 GiB, 408.0 MiB above the median of its peers."; then the row's reasons.
 [[nodiscard]] std::string CellText(const JobAnswer& answer, size_t row, size_t column);
-// The cell that a click on a finding shows: the finding's first rank, at the step where the finding begins,
-// ends or peaks. Nothing if no file has these ranks.
+// The cell of a finding: its first rank, at the step where it begins, ends or peaks. Nothing if no file has
+// these ranks.
 [[nodiscard]] std::optional<HeatCell> CellOf(const JobAnswer& answer, const fleet::Finding& finding);
 
 class JobView {
  public:
   // Documents must live until the next Update or Clear. Calls `wake` when there is an answer.
   void Update(const std::vector<const Document*>& files, size_t shown, const std::function<void()>& wake);
-  // Forgets the documents; call before one is destroyed. Waits for the thread that reads them.
+  // Forgets the documents; call before one is destroyed. Waits for the thread.
   void Clear() { answer_.Clear(); }
   [[nodiscard]] bool busy() const { return answer_.busy(); }
   // Nothing while it is being computed.

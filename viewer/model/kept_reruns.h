@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs in an open file, for the what-if view. Each is loaded at its first use, on the calling thread.
-// The viewer never runs a program: if a re-run was not kept, it shows the command that makes it.
+// The re-runs in an open file, for the what-if view. Each is loaded at first use, on the calling thread. The
+// viewer never runs a program: it shows the command for a missing re-run.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct LoadedRerun {
 // One entry in the list of re-runs.
 struct RerunChoice {
   std::string key;    // the value of WhatIfQuestion::rerun for it
-  std::string title;  // "--amp bf16"; "--amp bf16 on a100-40gb" if that is not the recorded GPU
+  std::string title;  // "--amp bf16"; "--amp bf16 on a100-40gb" on another GPU than the recorded one
   std::string name;   // "amp=bf16": for scripts
   bool kept = false;
 };
@@ -33,30 +33,29 @@ struct RerunChoice {
 class KeptReruns {
  public:
   KeptReruns(std::shared_ptr<const model::Source> source, std::string path);
-  // Reads the file again: re-runs may have been added since it was opened. nullptr if it cannot be read.
+  // Reads the file again, for added re-runs. nullptr if it cannot be read.
   [[nodiscard]] static std::shared_ptr<const KeptReruns> Again(const std::string& path);
 
   // The kept re-runs, then the usual ones that were not kept.
   [[nodiscard]] std::vector<RerunChoice> Choices() const;
-  // nullptr if it was not kept. A key without a GPU matches any GPU.
+  // nullptr if not kept. A key without a GPU matches any GPU.
   [[nodiscard]] const experiment::KeptVariant* Find(const std::string& key) const;
-  // The key for these changes on the recorded GPU, whether or not such a re-run was kept.
+  // The key for these changes on the recorded GPU, kept or not.
   [[nodiscard]] std::string KeyOf(const std::vector<whatif::Asked>& changes) const;
-  // Loads the re-run once and caches it. May be called from any thread. An error is a sentence.
+  // Loads the re-run once. Thread-safe. An error is a sentence.
   [[nodiscard]] Result<std::shared_ptr<const LoadedRerun>> Get(const experiment::KeptVariant& kept) const;
-  // The difference between re-runs on this GPU and the recording (experiment::DriftOf). May be called from
-  // any thread.
+  // The difference between re-runs on this GPU and the recording (experiment::DriftOf). Thread-safe.
   [[nodiscard]] std::string Drift(const whatif::Baseline& recorded, const std::string& gpu) const;
 
-  // Why there is no answer for changes whose re-run was not kept, and the command that computes an answer.
+  // Why changes have no answer, and the command that computes it.
   struct Unanswered {
     std::string sentence;
     std::string command;
   };
   [[nodiscard]] Unanswered WhyNot(const std::vector<whatif::Asked>& changes) const;
-  // The GPU name that `vramscope whatif` needs for a re-run on `gpu`; "" = none.
+  // The GPU name for `vramscope whatif` with `gpu`; "" = none.
   [[nodiscard]] std::string GpuToName(const std::string& gpu) const;
-  // Samples in the batch of the program in the trace; 0 = not known.
+  // Samples in the batch of the trace's program; 0 = not known.
   [[nodiscard]] uint64_t batch() const;
 
  private:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the window as the user left it: theme, text size, positions of the dividers. Each setting is a
-// line "key=value" of one file, in the same folder as the list of recent files.
-//
-// Why not ImGui's own file: it stores windows and tables, and the viewer has one window of fixed parts.
+// The state of the window: theme, text size, positions of the dividers. Lines "key=value" of one file, in the
+// folder of the recent files.
 #pragma once
 
 #include <string>
@@ -24,9 +22,9 @@ inline constexpr float kLargestText = 2.5f;
 
 // In the user's state folder; "" if there is none.
 [[nodiscard]] std::string LayoutPath();
-// Uses the defaults if there is no such file, and for every invalid line.
+// Defaults without a file, and for every invalid line.
 [[nodiscard]] WindowLayout ReadLayout(const std::string& path);
-// Atomic: a reader sees the old file or the new one. Does nothing if it cannot be written.
+// Atomic. Does nothing if it cannot write.
 void WriteLayout(const std::string& path, const WindowLayout& layout);
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the leaks panel: the answer of `vramscope leaks` for a device, computed on a thread.
+// The leaks panel: the answer of `vramscope leaks` for a device, computed on a thread.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,16 @@
 
 namespace vramscope::viewer {
 
-// "Memory grows by 12 MiB a step, from 2 places.": the result of `vramscope leaks` in one sentence.
+// "Memory grows by 12 MiB a step, from 2 places."
 [[nodiscard]] std::string LeaksHeadline(const leaks::Answer& answer);
-// The filter for the table of live blocks that shows the blocks of this growing place (its module and
-// operator); "" if neither is known.
+// The filter for the live blocks of a growing place (module and operator); "" if neither is known.
 [[nodiscard]] std::string FilterFor(const leaks::Growth& growth);
 
 class LeaksView {
  public:
   // Document and device must live until the next Update or Clear. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the thread that reads it.
+  // Forgets the device; call before its document is destroyed. Waits for the thread.
   void Clear() { answer_.Clear(); }
   [[nodiscard]] bool busy() const { return answer_.busy(); }
   // Nothing while it is being computed.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocated memory over time by the line of code that allocated it: what the timeline shows where categories
-// are not known.
+// Allocated memory over time by line of code: the timeline where categories are not known.
 //
-// Why: a PyTorch snapshot names no tensors, so all of its memory would have one category and one color. But
-// it has stacks, and users recognize their lines. The seven lines that hold the most bytes at some moment
-// have a band each; all others share one.
+// A PyTorch snapshot names no tensors, but has stacks. The seven lines with the most bytes at some moment
+// have a band each; the others share one.
 #pragma once
 
 #include <array>
@@ -34,9 +32,9 @@ class LineBands {
   // O(blocks + changes): about 2 s for ten million events.
   LineBands(const Document& document, const DeviceView& device);
 
-  // From bottom to top. An unused band has no text.
+  // From bottom to top. Unused bands have no text.
   [[nodiscard]] const std::array<LineBand, kCount>& bands() const { return bands_; }
-  // The bytes of each band after `event`. They add up to `allocated`, the device's bytes at that point.
+  // The bytes of each band after `event`. They add up to `allocated`, the device's bytes.
   [[nodiscard]] Bytes After(model::EventIndex event, uint64_t allocated) const;
 
  private:
@@ -44,24 +42,23 @@ class LineBands {
   std::array<StepLine, kCount - 1> lines_;  // the last band is what remains
 };
 
-// True if most bytes of the device's peak have no category, and at least one of its blocks has a stack.
+// True if most bytes of the peak have no category, and a block has a stack.
 [[nodiscard]] bool LinesTellMore(const Document& document, const DeviceView& device);
 
-// The bands of the shown device, computed on a thread, and their bytes in the columns of its timeline,
-// cached.
+// The bands of the shown device, computed on a thread, and their bytes by column of the timeline.
 class LineBandsView {
  public:
   // Document and device must live until the next Update, Forget or Clear. Calls `wake` when there are bands.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the thread. For a file that has
-  // grown: the old bands are shown until there are new ones.
+  // Forgets the device; call before its document is destroyed. Waits for the thread. Old bands are shown
+  // until there are new ones.
   void Forget();
   // Also forgets the bands.
   void Clear();
   [[nodiscard]] bool busy() const { return bands_.busy(); }
-  // Nothing while the first ones are computed.
+  // Nothing while the first bands are computed.
   [[nodiscard]] const std::optional<LineBands>& bands() const { return bands_.answer(); }
-  // `window` and the number of columns identify the picture. Call only if there are bands.
+  // `window` and the number of columns identify the picture. Call only with bands.
   [[nodiscard]] const std::vector<LineBands::Bytes>& Columns(const TimelinePicture& picture,
                                                              const TimeView& window);
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the blocks that a device has at a moment, and the totals allocated and freed until then, without
-// reading all earlier blocks.
+// Finds a device's blocks at a moment, and the totals until then, without reading all earlier blocks.
 //
-// Why: a table, a flame graph and a summary follow the moment while it is played or dragged, sixty times a
-// second. A long run has millions of blocks, of which a thousand are alive. Every checkpoint stores the live
-// blocks; a moment is the last checkpoint before it plus the changes since.
+// Views follow the moment sixty times a second. A run has millions of blocks, of which a thousand are alive.
+// Checkpoints store the live blocks. A moment is the last checkpoint plus the changes since.
 //
 //   changes  ────────┬──────────────────┬─────────────────┬───────►
 //   live           900 ids           1,100 ids          900 ids
@@ -22,10 +20,10 @@ class LiveIndex {
   // `run` must outlive it. One pass over the device's changes.
   LiveIndex(const model::Run& run, model::DeviceIndex device);
 
-  // The blocks alive after that event, in order of allocation; equals classify::LiveAt.
+  // The blocks alive after that event, in order of allocation (as classify::LiveAt).
   [[nodiscard]] std::vector<model::BlockId> At(model::EventIndex event) const;
 
-  // Allocations and frees from the start of the run until after an event.
+  // Allocations and frees from the run's start until after an event.
   struct Totals {
     uint64_t allocations = 0;
     uint64_t allocated = 0;  // bytes
@@ -35,8 +33,8 @@ class LiveIndex {
   [[nodiscard]] Totals Until(model::EventIndex event) const;
 
  private:
-  // The minimum number of changes between two checkpoints. It is higher if the copies would take more memory
-  // than the changes themselves.
+  // The minimum number of changes between two checkpoints. Higher if copies would take more memory than the
+  // changes.
   static constexpr size_t kLeastStride = 8192;
   static constexpr size_t kStridePerBlock = 2;
 
@@ -46,10 +44,10 @@ class LiveIndex {
     size_t first_live = 0;  // into live_; up to the next checkpoint's
   };
   [[nodiscard]] size_t ChangesUntil(model::EventIndex event) const;
-  // Index of the last checkpoint with at most `changes` changes before it.
+  // The last checkpoint with at most `changes` changes before it.
   [[nodiscard]] size_t CheckpointBefore(size_t changes) const;
   void Count(const model::Change& change, Totals& totals) const;
-  // Appends the blocks that are alive after `event`, from `checkpoint` and from the changes up to `changes`.
+  // Appends the blocks alive after `event`.
   void Collect(size_t checkpoint, size_t changes, model::EventIndex event,
                std::vector<model::BlockId>& live) const;
 

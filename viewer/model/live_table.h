@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks alive at a moment, or those that lived in a range or in the whole run, as rows to filter and
-// sort.
+// The blocks alive at a moment, in a range or in the whole run, as rows to filter and sort.
 //
-// A long run has millions of blocks: they are searched a few milliseconds per frame, and the largest are
-// listed. The totals count all of them.
+// Blocks are searched a few milliseconds per frame. The largest are listed. Totals count all.
 #pragma once
 
 #include <optional>
@@ -33,8 +31,7 @@ struct LiveRow {
   bool before_recording = false;  // it was already there when the recording began
 };
 
-// Which blocks are listed: those alive at the moment, those that lived at any time between two events, or
-// all.
+// Alive at the moment, alive at any time between two events, or all.
 struct ListedBlocks {
   enum class Kind : uint8_t { kLive, kRange, kRun } kind = Kind::kLive;
   model::EventIndex first = 0;  // of a range
@@ -42,11 +39,11 @@ struct ListedBlocks {
   friend bool operator==(const ListedBlocks&, const ListedBlocks&) = default;
 };
 
-// A small language: a row must match all words. "category:activation size>1MiB module:layers.3* relu": a word
-// without a column is searched in all texts. '*' matches anything.
+// A row must match all words: "category:activation size>1MiB module:layers.3* relu". A word without a column
+// is searched in all texts. '*' matches anything.
 class RowFilter {
  public:
-  // An error names the word that is not understood, and a valid form.
+  // An error names the wrong word, and a valid form.
   [[nodiscard]] static Result<RowFilter> Parse(std::string_view text);
   [[nodiscard]] bool Matches(const LiveRow& row) const;
 
@@ -65,10 +62,10 @@ enum class LiveColumn : uint8_t { kNumber, kBytes, kCategory, kName, kModule, kO
 
 class LiveTable {
  public:
-  // The rows for that state; recomputed only if something changed. Keeps the filter's error, if any.
+  // The rows for that state. Keeps the filter's error, if any.
   void Update(const Document& document, const DeviceView& device, model::EventIndex moment,
               const std::string& filter, const ListedBlocks& listed = {});
-  // True while a search is unfinished. The next Update continues it.
+  // True while a search is unfinished. Update continues it.
   [[nodiscard]] bool busy() const { return searched_ < to_search_; }
   [[nodiscard]] double share() const {
     return to_search_ == 0 ? 1 : static_cast<double>(searched_) / static_cast<double>(to_search_);
@@ -89,9 +86,9 @@ class LiveTable {
   void Filter();
   void SortRows();
   [[nodiscard]] LiveRow RowOf(model::BlockId id, model::EventIndex at);
-  // The only facts of a row that depend on the moment.
+  // Facts that depend on the moment.
   void SetCategory(LiveRow& row, model::EventIndex at) const;
-  // `before`: rows that are known already.
+  // `before`: known rows.
   void ListLive(const std::vector<LiveRow>& before);
   void BeginSearch();
   void Search(double seconds);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a file on a thread of its own: progress, a first picture while it is read, cancel.
+// Opens a file on its own thread: progress, a first picture, cancel.
 //
 //   decoding ┐
 //   reading ─┴─┬─► analyzing ──► document (timeline)
 //              └─► placing ────────┴─► layouts (address map, fragmentation), device by device
 //
-// In each pair of stages, the upper one has a thread of its own and runs in parallel with the lower one, so
-// two processors always have work. The document is handed over as soon as the timeline can be drawn. The new
-// owner must keep the document until the job has finished or been destroyed.
+// The upper stage of each pair has its own thread. The document is handed over when the timeline can be
+// drawn. Keep the document until the job has finished or been destroyed.
 #pragma once
 
 #include <atomic>
@@ -31,9 +30,9 @@ struct PreviewPoint {
 
 class LoadJob {
  public:
-  // The thread calls `wake` whenever there is something new.
+  // The thread calls `wake` for news.
   LoadJob(std::string path, std::function<void()> wake);
-  // Cancels unfinished work. Reading stops at once; an analysis runs to its end.
+  // Cancels unfinished work. Reading stops at once. An analysis runs to its end.
   ~LoadJob();
   LoadJob(const LoadJob&) = delete;
   LoadJob& operator=(const LoadJob&) = delete;
@@ -44,8 +43,7 @@ class LoadJob {
   [[nodiscard]] const char* stage() const { return stage_; }
   [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
   void Cancel() { cancelled_ = true; }
-  // Valid once the job has finished: bytes of the file when reading began; duration of everything; whether
-  // the writer has closed the file (a snapshot always is).
+  // After the end: bytes of the file when reading began; duration; whether the writer has closed the file.
   [[nodiscard]] uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] double seconds() const { return seconds_; }
   [[nodiscard]] bool closed() const { return closed_; }
@@ -54,9 +52,9 @@ class LoadJob {
   [[nodiscard]] double preview_duration_ns() const { return duration_ns_; }  // 0 = not known
   // One sentence; "" if there is no error.
   [[nodiscard]] std::string error() const;
-  // Returns the document once, as soon as it exists.
+  // The document, once.
   [[nodiscard]] std::unique_ptr<Document> TakeDocument();
-  // Returns one layout after another, with its device of the run. Call after the document was taken.
+  // The next layout, with its device. Call after the document was taken.
   [[nodiscard]] std::unique_ptr<LayoutView> TakeLayout(model::DeviceIndex& device);
 
  private:
@@ -64,7 +62,7 @@ class LoadJob {
 
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
-  // For all devices, in parallel with the analysis; adds the analysis's facts about blocks when they exist.
+  // For all devices, in parallel with the analysis. Adds its facts when they exist.
   void PlaceAddresses(const Document& document, const std::shared_future<void>& analyzed);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);

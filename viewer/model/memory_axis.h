@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory axis of the timeline: which lines are drawn over the stack, and which bytes are at its edges.
+// The memory axis of the timeline: its lines, and the bytes at its edges.
 //
-// Why a line may lie outside: the device uses 2 GiB while a small model takes 100 MiB. An axis up to the
-// device's figure leaves the model a twentieth of the picture. So the axis follows what is allocated. A line
-// that is much higher is named at the upper edge, and a click on its name brings it into the picture.
+// The axis follows what is allocated. A small model takes 100 MiB where the device uses 2 GiB. A much higher
+// line is named at the upper edge. A click on its name brings it into the picture.
 #pragma once
 
 #include <array>
@@ -30,11 +29,11 @@ struct MemoryLineChoice {
   friend bool operator==(const MemoryLineChoice&, const MemoryLineChoice&) = default;
 };
 
-// The visible part of the axis, as shares of all of it.
+// The visible part of the axis, as shares.
 struct MemoryZoom {
   double low = 0;
   double high = 1;
-  // Keeps the share `at` in its place; factor 2 shows half as much.
+  // Keeps the share `at` in place; factor 2 shows half as much.
   void Zoom(double factor, double at);
   void Pan(double shares);
   [[nodiscard]] bool all() const { return low <= 0 && high >= 1; }
@@ -48,8 +47,8 @@ struct MemoryAxis {
   [[nodiscard]] double ShareOf(double bytes) const { return (bytes - low) / (high - low); }
 };
 
-// The axis for what a picture shows. Its upper end covers the highest allocated column, all lines up to 1.5
-// times as high, and the lines in `choice.reached`. `lines`: false while only some categories are shown.
+// The axis for a picture. The axis covers the highest allocated column, lines up to 1.5 times as high, and
+// lines in `choice.reached`. `lines`: false while only some categories are shown.
 [[nodiscard]] MemoryAxis AxisFor(const TimelinePicture& picture, std::optional<uint64_t> capacity,
                                  const MemoryLineChoice& choice, bool lines, const MemoryZoom& zoom);
 
@@ -58,10 +57,10 @@ struct MemoryLineLabel {
   MemoryLine line{};
   uint64_t bytes = 0;  // at the right end
   double share = 0;    // of the axis; above 1 if it lies above the picture
-  double place = 0;    // where the label's middle is drawn, as a share of the axis
+  double place = 0;    // where the label's middle is drawn
 };
-// Labels of all shown lines that have a value there, topmost first, so that none covers another: each is
-// `height` high (a share of the picture).
+// Labels of all shown lines with a value, topmost first, not overlapping. Each is `height` high (a share of
+// the picture).
 [[nodiscard]] std::vector<MemoryLineLabel> LabelsOf(const TimelinePicture& picture,
                                                     std::optional<uint64_t> capacity,
                                                     const MemoryLineChoice& choice, const MemoryAxis& axis,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes at moments of a run. They are kept next to the trace, as run.vms.notes.json:
+// Notes at moments of a run, next to the trace in run.vms.notes.json:
 //
 //   {"notes": [{"at_ns": 1500000, "text": "the spike"}]}
 //
-// In a browser they are kept in its own storage. The trace is never changed.
+// A browser keeps them in its own storage. The trace never changes.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,11 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-// The path of a trace's notes.
 [[nodiscard]] std::string NotesPath(const std::string& trace);
 
 class Notes {
  public:
-  // The notes of a trace; none if there is no such file. A file that is not a list of notes is left
-  // unchanged, and Write then fails.
+  // The notes of a trace; none without a file. A file of another form is left unchanged, and Write fails.
   static Notes Read(const std::string& trace);
 
   [[nodiscard]] const std::vector<Note>& all() const { return notes_; }  // in order of time
@@ -41,7 +39,7 @@ class Notes {
   bool foreign_ = false;  // the file is something else
 };
 
-// For links: letters, digits and "-._~/:" stay, other bytes become "%20" and the like.
+// For links: letters, digits and "-._~/:" stay, others become "%20" and the like.
 [[nodiscard]] std::string InLink(std::string_view text);
 [[nodiscard]] std::string FromLink(std::string_view text);
 

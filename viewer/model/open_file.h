@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One open file of the viewer: its document, what was computed from it, and its notes. A file that is still
-// being written is read again in the background, and then replaced.
+// One open file: its document, results from it, and its notes. A growing file is read again in the
+// background, then replaced.
 #pragma once
 
 #include <functional>
@@ -22,16 +22,15 @@ struct OpenFile {
   Tail tail;
   Notes notes;
   bool remembered = false;        // among the recent files
-  bool followed = false;          // the tail knows the result of the first read
+  bool followed = false;          // the tail knows the first read's result
   std::unique_ptr<LoadJob> next;  // the same file, after it has grown
   [[nodiscard]] std::string name() const;
-  // True while a recorder is writing it.
+  // True while a recorder writes it.
   [[nodiscard]] bool live() const;
-  // Moves the layouts that threads have computed from the job to their devices.
+  // Moves finished layouts to their devices.
   void TakeLayouts();
-  // While the file grows, reads it again from time to time on a thread. When a read has finished, this file
-  // gets the new document, and the old document is returned with everything made from it. Otherwise returns
-  // nullptr.
+  // While the file grows, reads it again from time to time on a thread. After a read, this file gets the new
+  // document. Returns the old one with everything made from it. Otherwise nullptr.
   [[nodiscard]] std::unique_ptr<OpenFile> Follow(const std::function<void()>& wake);
 
  private:

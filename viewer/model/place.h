@@ -51,16 +51,16 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// The places that the user has left. Callers report jumps with Remember. See notices other moves (a zoom, a
-// drag, a click); moves that follow each other within kOneMove count as one move.
+// The places that the user has left. Callers report jumps with Remember. See notices other moves (zoom, drag,
+// click). Moves within kOneMove count as one.
 class PlaceHistory {
  public:
   static constexpr double kOneMove = 0.6;  // seconds
 
   // Call before a jump from `place`.
   void Remember(const Place& place);
-  // Call in every frame, with the seconds since the last call. `keep(place)` returns false for a place that
-  // is not worth a return.
+  // Call in every frame, with the seconds since the last. `keep(place)` returns false for a place not worth a
+  // return.
   template <typename Keep>
   void See(const Place& place, double seconds, const Keep& keep) {
     still_for_ += seconds;
@@ -69,14 +69,14 @@ class PlaceHistory {
     still_for_ = 0;
     seen_ = place;
   }
-  // The program has changed the place, not the user.
+  // The program changed the place, not the user.
   void Settle(const Place& place) { seen_ = place; }
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
   [[nodiscard]] bool can_go_forward() const { return !forward_.empty(); }
-  // Set `place` to the previous or the next place, if there is one.
+  // Set `place` to the previous or next place, if any.
   void Back(Place& place) { Restore(back_, forward_, place); }
   void Forward(Place& place) { Restore(forward_, back_, place); }
-  // Calls change(place) for each place, because its file has changed.
+  // Calls change(place) for each place: its file has changed.
   void ForEach(const std::function<void(Place&)>& change);
   void Clear();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed between two moments: live bytes at the second moment minus live bytes at the first, by
-// category and by line of code. Blocks that are alive at both cancel out.
+// The change of live bytes between two moments (second minus first), by category and by line of code. Blocks
+// that are alive at both cancel out.
 #pragma once
 
 #include <string>
@@ -26,7 +26,6 @@ struct RangeChange {
 [[nodiscard]] RangeChange ChangeBetween(const Document& document, const DeviceView& device,
                                         model::EventIndex first, model::EventIndex last);
 
-// The same, computed again only if something changed.
 class RangeChangeView {
  public:
   const RangeChange& Of(const Document& document, const DeviceView& device, model::EventIndex first,

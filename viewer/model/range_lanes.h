@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own ranges (NVTX, record_function, forward of modules) as lanes below the timeline. Nested
-// ranges lie below the outer ones.
+// The program's own ranges (NVTX, record_function, module forwards) as lanes below the timeline. Nested
+// ranges lie below outer ones.
 //
 //   NVTX      ├──────── step 3 ────────┤├──────── step 4 ──
 //             ├─ forward ─┤├ backward ─┤├─ forward ─┤             one lane for each depth of each thread
 //   modules   ├ layers.0 ┤┤┤                                      below a pixel: one piece for all of them
 //
-// Why lanes: ranges of one lane do not overlap, so begins and ends are both sorted, and bisection finds the
-// pieces of a window. A pixel costs O(log n), however many ranges lie in it.
+// Ranges of one lane do not overlap. A pixel costs O(log n), however many ranges lie in it.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@
 
 namespace vramscope::viewer {
 
-// One drawn rectangle: `count` ranges of a lane, starting with range number `first`.
+// One rectangle: `count` ranges of a lane, from number `first`.
 struct LanePiece {
   size_t first = 0;
   size_t count = 0;
@@ -33,7 +32,7 @@ class RangeLanes {
     model::ThreadIndex thread = 0;
     size_t depth = 0;              // from 0
     std::vector<uint32_t> ranges;  // into Run::ranges, in order of time
-    // The start of each, in nanoseconds: bisecting through the run took three times as long.
+    // Starts in nanoseconds: three times as fast as bisecting through the run.
     std::vector<double> begins;
     std::vector<double> ends;
   };
@@ -44,13 +43,13 @@ class RangeLanes {
 
   // NVTX, then scopes, then modules; within these by thread.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
-  // Ranges nested deeper than the lanes; they are in no lane.
+  // Ranges nested deeper than the lanes.
   [[nodiscard]] size_t left_out() const { return left_out_; }
 
-  // The visible pieces of a lane in a window of `width` pixels, from left to right, at most two per pixel.
+  // Visible pieces of a lane in a window of `width` pixels, left to right, at most two per pixel.
   [[nodiscard]] std::vector<LanePiece> Pieces(size_t lane, const TimeView& view, double width) const;
 
-  // In nanoseconds; an unfinished range lasts to the end of the trace.
+  // In nanoseconds. An unfinished range lasts to the trace's end.
   [[nodiscard]] double BeginOf(uint32_t range) const;
   [[nodiscard]] double EndOf(uint32_t range) const;
 
@@ -62,7 +61,7 @@ class RangeLanes {
 
 [[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // "NVTX"
 
-// The duration of a range, and its effect on a device's memory, counted as in report::NamedRange.
+// A range's duration and effect on memory, as in report::NamedRange.
 struct RangeFacts {
   std::string name;
   uint64_t duration_ns = 0;

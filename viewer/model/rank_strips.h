@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All GPUs of a job on one clock: a strip of allocated memory for each, with those that stand out marked. A
-// job is all processes of the shown file, and of the other open files that were recorded at the same time.
+// All GPUs of a job on one clock: a strip of allocated memory for each. Outliers are marked. A job is the
+// shown file and the open files recorded at the same time.
 //
 //   rank 0  ▁▃▇▃▁▃▇▃▁   8.0 GiB
 //   rank 1  ▁▃▇▃▁▃▇▃▁   8.0 GiB
@@ -20,33 +20,32 @@ struct RankStrip {
   const Document* document = nullptr;
   size_t file = 0;      // index of the document
   size_t device = 0;    // index in Document::devices
-  double later_ns = 0;  // add this to a time of the shown file to get the time in this strip's file
+  double later_ns = 0;  // add to a time of the shown file to get this file's time
   std::string name;     // "rank 3", "cuda:1"; "rank 3 cuda:1" if a rank uses several GPUs
   std::string title;    // in full, for a tooltip
   uint64_t peak = 0;
   std::string stands_out;  // one sentence; "" = it does not
 };
 
-// True if both were recorded at the same time, by the clocks of their machines, and neither is a copy of the
-// other.
+// True if both were recorded at the same time, by their machines' clocks, and are not copies.
 [[nodiscard]] bool AtSameTime(const Document& a, const Document& b);
 
-// In order of ranks, then of devices. `files`: the open files; an entry is nullptr while the file is read.
-// `shown`: index of the shown file. Empty if there are fewer than two GPUs.
+// In order of ranks, then devices. `files`: open files; nullptr while read. `shown`: index of the shown file.
+// Empty for fewer than two GPUs.
 [[nodiscard]] std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_t shown);
 
-// The highest allocated bytes of each column of a view of the shown file. O(columns log changes).
+// The highest allocated bytes of each column of a view. O(columns log changes).
 [[nodiscard]] std::vector<uint64_t> StripColumns(const RankStrip& strip, const TimeView& view,
                                                  size_t columns);
 
-// The strips of the shown file, and their columns while nothing changes.
+// The strips of the shown file, with cached columns.
 class RankStripsView {
  public:
   void Update(const std::vector<const Document*>& files, size_t shown);
   // Forgets the documents; call before one is destroyed.
   void Forget() { *this = {}; }
   [[nodiscard]] const std::vector<RankStrip>& strips() const { return strips_; }
-  // The highest peak of all: every strip has this scale.
+  // The highest peak of all: the scale of every strip.
   [[nodiscard]] uint64_t top() const { return top_; }
   [[nodiscard]] const std::vector<uint64_t>& Columns(size_t strip, const TimeView& view, size_t columns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links to what a session shows: "run.vms@1500000,view:owners,block:12". Texts in them are encoded as in URLs.
+// Links to what a session shows: "run.vms@1500000,view:owners,block:12". Texts are encoded as in URLs.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace vramscope::viewer {
 
 class Session;
 
-// The link to what is shown: the file, the moment in ns, and whatever differs from a file just opened. Session::GoTo
-// reads what follows the "@". "" if no file is loaded.
+// The link: file, moment in ns, and all differences from a file just opened. Session::GoTo reads the part
+// after "@". "" if no file is loaded.
 [[nodiscard]] std::string LinkTo(const Session& session);
 
 // Applies one word of a link: "view:owners", "device:cuda:1", "shown:BEGIN-END" (ns), "block:12",
-// "filter:WORDS" or "note:TEXT". nullopt if it is none of these.
+// "filter:WORDS" or "note:TEXT". nullopt for others.
 [[nodiscard]] std::optional<Status> GoToView(Session& session, const std::string& word);
 
 }  // namespace vramscope::viewer

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source line of a stack frame, with the lines around it: from disk, or from the trace if it has the file
-// (record --embed-source).
+// The source line of a stack frame, with the lines around it: from disk or the trace (record --embed-source).
 //
-// The trace's text takes precedence over the disk, because a file that has changed since the recording has
-// another line at that number. The panel shows which of the two it displays.
+// The trace's text takes precedence: the file may have changed since. The panel shows which it is.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +26,8 @@ struct SourceExcerpt {
   std::vector<std::string> lines;
   std::string from;  // which text this is: one sentence
 };
-// The line and at most `around` lines before and after it. Reads at most the first MiB of a file. `embedded`:
-// the file's text in the trace. An error explains why there is nothing to show.
+// The line, and at most `around` lines before and after. Reads at most a file's first MiB. `embedded`: the
+// text in the trace. An error explains why there is nothing.
 [[nodiscard]] Result<SourceExcerpt> ReadSource(const SourcePlace& place, uint32_t around,
                                                std::optional<std::string_view> embedded = {});
 

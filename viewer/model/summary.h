@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary as plain data: the headline of the report, and four cards with what to look at next.
+// The summary as data: the report's headline, and four cards with what to look at next.
 //
 //   Peak 11.6 GiB at step 3, backward: activations 6.9 GiB (59 %).
 //   ┌ device memory ─────┐┌ what grows ┐┌ what would save most ─┐┌ trust ───────────┐
 //   │ tensors, cache,    ││ nothing    ││ -3.1 GiB checkpoint   ││ 31 of 34 hooks   │
 //   │ context, NCCL      ││            ││ -1.2 GiB optimizer    ││ no event lost    │
 //
-// Every figure is one of the report's (profiler/report/answer.h). Every row leads to the view that explains
-// it.
+// Figures are the report's (profiler/report/answer.h). Each row leads to the view that explains it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ struct SummaryRow {
   std::string text;
   std::string more;  // for a tooltip; "" = nothing
   uint64_t bytes = 0;
-  uint32_t rgb = 0;  // of a part of the card's bar; 0 = none
+  uint32_t rgb = 0;  // part of the card's bar; 0 = none
   bool warning = false;
 };
 
@@ -35,25 +34,23 @@ struct SummaryCard {
   const char* key = "";  // for scripts: "memory"
   std::string title;
   SummaryLink link = SummaryLink::kNone;
-  uint64_t whole = 0;  // bytes of the bar that the rows divide; 0 = no bar
+  uint64_t whole = 0;  // bytes that the rows divide; 0 = no bar
   std::vector<SummaryRow> rows;
 };
 
 struct RunSummary {
   std::string headline;
-  std::string about;    // which device and process, reserved memory, where the peak was allocated
+  std::string about;    // device and process, reserved memory, origin of the peak
   std::string failure;  // how the run failed; "" = it did not
   std::string command;
   std::vector<SummaryCard> cards;
 };
 
-// `savings`: nullptr while they are computed, or if the file is `live`: then they are not computed. All
-// texts are sanitized (text/harmless.h).
+// `savings`: nullptr while computed, or for a `live` file. Texts are sanitized (text/harmless.h).
 [[nodiscard]] RunSummary MakeSummary(const model::Run& run, const report::Answer& answer,
                                      const std::optional<report::Savings>* savings, bool live = false);
 
-// Shown until there is an answer: the same cards, as high as they usually are, so that what is below them stays
-// where it is when the answer arrives.
+// The cards at their usual height, until there is an answer: nothing below moves.
 [[nodiscard]] const RunSummary& ExpectedSummary();
 
 }  // namespace vramscope::viewer

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the summary, computed on threads: first the report of the device, then the changes that
-// would save most.
+// The summary, computed on threads: the device's report, then the changes that would save most.
 #pragma once
 
 #include <functional>
@@ -16,17 +15,16 @@ namespace vramscope::viewer {
 class SummaryView {
  public:
   // Document and device must live until the next Update, Forget or Clear. Calls `wake` when there is an
-  // answer. `live`: the file still grows, so savings are not computed: they would be out of date a second
-  // later.
+  // answer. `live`: the file grows, and savings are not computed.
   void Update(const Document& document, const DeviceView& device, bool live,
               const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the threads that read it. For a file
-  // that has grown: the old summary is shown until there is a new one.
+  // Forgets the device; call before its document is destroyed. Waits for the threads. The old summary is
+  // shown until there is a new one.
   void Forget();
   // Also forgets the summary.
   void Clear();
   [[nodiscard]] bool busy() const { return answering_.busy() || saving_.busy(); }
-  // Nothing while it is being computed. Its savings follow.
+  // Nothing while it is being computed. Savings follow.
   [[nodiscard]] const std::optional<RunSummary>& summary() const { return summary_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saves the listed blocks, or a picture, as a file in the trace's folder: for a spreadsheet, or to send along.
+// Saves the listed blocks, or a picture, as a file in the trace's folder.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ struct SavedTable {
   std::string filter;
 };
 
-// Writes "run.live-4711.csv" in the folder of run.vms, or "run.live-4711-2.csv" if that exists: never
-// overwrites a file. Returns the path.
+// Writes "run.live-4711.csv" in the folder of run.vms, or "run.live-4711-2.csv": never overwrites a file.
+// Returns the path.
 [[nodiscard]] Result<std::string> SaveBeside(const std::string& trace, model::EventIndex moment,
                                              std::string_view csv);
-// The same for anything else: "run.owners-4711.png" for `what` = "owners-4711" and `extension` = "png".
+// Saves anything else: "run.owners-4711.png" for `what` = "owners-4711" and `extension` = "png".
 [[nodiscard]] Result<std::string> SaveNamed(const std::string& trace, std::string_view what,
                                             std::string_view extension, std::string_view bytes);
 

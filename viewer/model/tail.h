@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides when to read a growing file again.
 //
-// Why a policy of its own: checking the size costs a microsecond, and reading ten million events costs
-// seconds. So the size is checked twice a second. A file that has grown is read again after a second at the
-// earliest, and reading takes at most a third of the time.
+// Checking a size takes a microsecond; reading ten million events takes seconds. The size is checked twice a
+// second. A longer file is read again after a second at the earliest, for at most a third of the time.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +11,10 @@ namespace vramscope::viewer {
 
 class Tail {
  public:
-  // The file was read: `bytes` bytes in `took` seconds. `finished`: its writer has closed it. Times are
-  // seconds of any monotonic clock.
+  // The file was read: `bytes` bytes in `took` seconds. `finished`: its writer has closed it. Seconds of any
+  // monotonic clock.
   void Loaded(double now, uint64_t bytes, double took, bool finished);
-  // True if the size should be checked. Never for a file that is finished or was never read.
+  // True if the size should be checked. Never for a finished or unread file.
   [[nodiscard]] bool ShouldLook(double now) const { return follow_ && now >= next_look_; }
   // Reports the checked size; true: read it again.
   [[nodiscard]] bool Grown(double now, uint64_t bytes);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about blocks beyond their lifetimes, read from the events: the shape and type of the tensor in a
-// block, and what freed the block.
+// Facts about blocks from the events: the shape and type of a block's tensor, and what freed the block.
 //
-// Why its own pass: the model of a run keeps neither, because few blocks are ever looked at. So the trace is
-// read once more when somebody looks at the first one, and 12 bytes per block are kept.
+// A run has neither fact. At first use, the trace is read once more. 12 bytes per block are kept.
 //
 //   op_begin aten::mm / alloc 0x7f.. / op_tensor storage 0x7f.. shape "8,128" dtype 6 / op_end
 //   node_begin MmBackward0 / free 0x7f.. / node_end          -> block: [8, 128] float32, freed in MmBackward0
@@ -21,14 +19,14 @@ namespace vramscope::viewer {
 
 class TensorFacts {
  public:
-  // Reads all events of the run. `run` must outlive it.
+  // Reads all events. `run` must outlive it.
   explicit TensorFacts(const model::Run& run);
 
-  // "[8, 128, 256] float32": the largest tensor in the block that an operator used, if the block contains all
-  // of it; "" = unknown. A scalar is "[] int64".
+  // "[8, 128, 256] float32": the largest tensor that an operator used and the block contains; "" = unknown. A
+  // scalar: "[] int64".
   [[nodiscard]] std::string TensorOf(model::BlockId block) const;
-  // The autograd node or operator that was running on the thread that freed it: "MmBackward0", "aten::cat";
-  // "" = unknown.
+  // The autograd node or operator running on the thread of the free: "MmBackward0", "aten::cat"; "" =
+  // unknown.
   [[nodiscard]] std::string FreedIn(model::BlockId block) const;
   // The stack of the free; 0 = not recorded.
   [[nodiscard]] uint32_t FreeStack(model::BlockId block) const;
@@ -45,15 +43,15 @@ class TensorFacts {
   std::vector<uint8_t> dtypes_;  // c10::ScalarType, by BlockId; kNoType = no tensor was seen
 };
 
-// "float32", "bfloat16"; "type 99" for one that is not known by name. PyTorch: c10/core/ScalarType.h.
+// "float32", "bfloat16"; "type 99" if unknown. PyTorch: c10/core/ScalarType.h.
 [[nodiscard]] std::string TypeName(uint8_t scalar_type);
 
-// The facts of the shown document, read on a thread when they are first wanted.
+// The facts of the shown document, read on a thread at first use.
 class TensorFactsView {
  public:
-  // `run` must live until the next Update or Clear. Calls `wake` when the facts are there.
+  // `run` must live until the next Update or Clear. Calls `wake` when there are facts.
   void Update(const model::Run& run, const std::function<void()>& wake);
-  // Forgets the run; call before it is destroyed. Waits for the thread that reads it.
+  // Forgets the run; call before it is destroyed. Waits for the thread.
   void Clear() { facts_.Clear(); }
   [[nodiscard]] bool busy() const { return facts_.busy(); }
   // nullptr while they are being read.

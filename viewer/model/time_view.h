@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The visible stretch of the run, and how it moves: zoom at a point, pan, fit.
+// The visible stretch of the run: zoom, pan, fit.
 //
-// Times are nanoseconds since the trace's start, as doubles: exact to a nanosecond for runs of 100 days.
-// Places on the screen follow the axis (time_scale.h): without a scale they are proportional to time.
+// Times are nanoseconds since the trace's start, as doubles: exact for runs of 100 days. Places on the screen
+// follow the axis (time_scale.h).
 #pragma once
 
 #include <memory>
@@ -39,35 +39,35 @@ class TimeView {
                              : scale_->TimeAt(first_unit_ + place * (last_unit_ - first_unit_));
   }
 
-  // The same stretch after the run has grown. A view of everything still shows everything, and a view of the
-  // end follows the end. The result has no scale.
+  // This stretch after the run has grown. A view of everything still shows everything, and a view of the end
+  // follows the end. Without a scale.
   [[nodiscard]] TimeView OfLonger(double whole_ns) const;
 
   // Sets the unit of the axis; nullptr: time. The visible stretch stays.
   void SetScale(std::shared_ptr<const TimeScale> scale);
   [[nodiscard]] const std::shared_ptr<const TimeScale>& scale() const { return scale_; }
-  // Time, or what the scale counts. Runs without times count events.
+  // Time, or the scale's unit. Runs without times count events.
   [[nodiscard]] TimeAxis axis() const {
     if (scale_ != nullptr) return scale_->axis();
     return counts_events_ ? TimeAxis::kEvent : TimeAxis::kTime;
   }
 
   void Fit() { Show(0, whole_); }
-  // The stretch is limited to the run and is at least kShortest wide; the two times may come in either order.
+  // Limits the stretch to the run and to at least kShortest. The two times may come in either order.
   void Show(double begin_ns, double end_ns);
   // Keeps `time_ns` at its position; factor 2 shows half as much.
   void Zoom(double factor, double time_ns);
-  // Pan by nanoseconds, or by a share of the visible width of the axis.
+  // By nanoseconds, or by a share of the visible width.
   void Pan(double ns) { Show(begin_ + ns, end_ + ns); }
   void PanBy(double widths);
-  // Pans as little as needed to make `time_ns` visible, with a small margin.
+  // Pans as little as needed to show `time_ns`, with a small margin.
   void Reveal(double time_ns);
 
   friend bool operator==(const TimeView&, const TimeView&) = default;
 
  private:
   [[nodiscard]] double shortest() const { return counts_events_ ? 1 : kShortest; }
-  // The same as Show, in units of the scale.
+  // Like Show, in units of the scale.
   void ShowUnits(double first, double last);
   void FollowScale();
 
@@ -80,13 +80,12 @@ class TimeView {
   double last_unit_ = 1;
 };
 
-// The events whose states a pixel column stands for: the state at its start, and all within it.
+// The events of a pixel column: the state at its start, and all within.
 struct EventColumn {
   model::EventIndex first = 0;
   model::EventIndex last = 0;
 };
-// Returns `columns` columns of equal width from begin to end. Times before the first event count as the state
-// after it.
+// `columns` columns of equal width. Times before the first event count as the state after it.
 [[nodiscard]] std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView& view,
                                                  size_t columns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the timeline, one entry per pixel column, ready to draw.
+// The content of the timeline, one entry per pixel column.
 #pragma once
 
 #include <vector>
@@ -26,8 +26,7 @@ struct StepBand {
 struct TimelinePicture {
   std::vector<EventColumn> columns;
   std::vector<MemoryColumn> memory;
-  // By column: the reserved memory. Extremes::empty() is true in columns before the line begins. No elements
-  // if there is no line.
+  // By column: reserved memory. Extremes::empty() before the line begins. No elements without a line.
   std::vector<Extremes> reserved;
   std::vector<Extremes> used;     // the device's used memory, in the same form
   std::vector<PhaseBand> phases;  // parts with an unknown phase have no band

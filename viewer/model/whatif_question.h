@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the what-if panel, and the levers they request: a kept re-run, and transformations, which
-// are answered while a slider moves.
+// The settings of the what-if panel, and the levers that they request: a kept re-run, and transformations.
 //
-// Why separate from the panel: switches and sliders describe the changed program, and a lever takes a text as
-// on the command line. The two must agree for every combination of switches.
+// Switches and sliders describe the changed program; a lever takes a text as on the command line. Both must
+// agree for every combination.
 #pragma once
 
 #include <cstdint>
@@ -33,16 +32,16 @@ struct WhatIfQuestion {
   friend bool operator==(const WhatIfQuestion&, const WhatIfQuestion&) = default;
 };
 
-// The re-run's changes, then the others in the order of whatif::LeverTable(). `blocks`: the paths that
-// "--checkpoint all" means.
+// The re-run's changes, then others in the order of whatif::LeverTable(). `blocks`: the paths of
+// "--checkpoint all".
 [[nodiscard]] std::vector<whatif::Asked> AskedBy(const WhatIfQuestion& question,
                                                  const std::set<std::string>& blocks);
-// The inverse of AskedBy, for changes that a search may choose: the settings that request these changes.
+// The inverse of AskedBy, for changes that a search may choose.
 [[nodiscard]] WhatIfQuestion QuestionOf(const std::vector<whatif::Asked>& asked, const whatif::Step& step);
-// The paths for a value of the checkpoint lever; empty if it matches no module.
+// The paths for a value of the checkpoint lever; empty if none match.
 [[nodiscard]] std::set<std::string> PathsOf(const whatif::Step& step, std::string_view value);
 // The question on the command line: "vramscope whatif run.vms --batch 8". `gpu`: of a re-run; "" = the
-// recording's own.
+// recorded one.
 [[nodiscard]] std::string CommandFor(const std::string& path, const std::vector<whatif::Asked>& asked,
                                      const std::string& gpu = "");
 
@@ -54,15 +53,15 @@ struct ModuleChoices {
 };
 [[nodiscard]] ModuleChoices ModulesOf(const whatif::Step& step);
 
-// How a node of the tree is drawn. A name that is not a module itself shows the state of the nodes below it.
+// How a node is drawn. A name that is not a module shows the nodes below it.
 enum class Tick : uint8_t { kOff, kOn, kSome };
 [[nodiscard]] Tick TickOf(const std::vector<whatif::ModuleNode>& tree, size_t node,
                           const std::set<std::string>& ticked);
-// `on`: ticks the node or, if it is not a module itself, the nearest modules below it. Otherwise removes the
-// ticks of the node and of all nodes below it.
+// `on`: ticks the node or, if it is no module, the nearest modules below. Otherwise unticks the node and all
+// below.
 void SetTick(const std::vector<whatif::ModuleNode>& tree, size_t node, bool on,
              std::set<std::string>& ticked);
-// True if a module that contains the node is ticked, so that both are recomputed together.
+// True if a module around the node is ticked: both are recomputed together.
 [[nodiscard]] bool TickedAbove(const std::vector<whatif::ModuleNode>& tree, size_t node,
                                const std::set<std::string>& ticked);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the what-if panel: the answers of profiler/whatif for its settings, computed on a thread.
+// The what-if panel: answers of profiler/whatif for its settings, computed on a thread.
 //
-// The recorded step is read once per device. Each question after that takes some tens of milliseconds. While
-// a slider moves, the newest question waits for the running one, and questions in between are dropped.
+// The step is read once per device. Each question then takes some tens of milliseconds. While a slider moves,
+// only the newest question is answered next.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct WhatIfSubject {
   std::shared_ptr<const KeptReruns> reruns;
 };
 
-// Fails with a sentence that names what is missing in the recording.
+// An error names what the recording lacks.
 [[nodiscard]] Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceView& device);
 
 struct WhatIfAnswer {
@@ -38,58 +38,56 @@ struct WhatIfAnswer {
   whatif::Prediction prediction;
   whatif::UseOverStep after;
   experiment::AnswerKind kind = experiment::AnswerKind::kRecorded;
-  size_t rerun_levers = 0;         // how many of the prediction's levers PyTorch ran; they come first
+  size_t rerun_levers = 0;         // number of levers that PyTorch ran; they come first
   std::string gpu;                 // simulated GPU of the re-run; "" = no re-run
   std::string command;             // the command that gives the same answer
   std::vector<std::string> notes;  // notes for the user
   std::shared_ptr<const LoadedRerun> rerun;
   std::string rerun_key;                     // its WhatIfQuestion::rerun
   std::shared_ptr<const KeptReruns> reruns;  // if the file was read again
-  // There is no answer because the re-run was not kept: one sentence, and a command. Nothing above is set.
+  // The re-run was not kept: one sentence, and a command. Nothing above is set.
   std::optional<KeptReruns::Unanswered> not_kept;
 };
 
-// The answer to `question`. Reads the file again if `reruns` has no such re-run: it may have been added.
+// The answer to `question`. Reads the file again if `reruns` lacks the re-run.
 [[nodiscard]] Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubject& subject,
                                             std::shared_ptr<const KeptReruns> reruns,
                                             const std::string& path);
 
-// A pixel column: the moment within it with the most allocated bytes, and the most reserved bytes.
+// A pixel column: its moment with the most allocated bytes, and its most reserved bytes.
 struct StepColumn {
   const whatif::UseAt* most = nullptr;  // nullptr: the step is over
   uint64_t reserved = 0;
 };
-// `whole`: the number of events in all columns together. O(points).
+// `whole`: events in all columns. O(points).
 [[nodiscard]] std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole,
                                                 size_t columns);
 
 class WhatIfView {
  public:
-  // Starts to read the step, or to answer the question, if either has changed since the last call. Document
-  // and device must live until the next Update, Forget or Clear. Calls `wake` when there is an answer.
+  // Starts to read the step, or to answer a changed question. Document and device must live until the next
+  // Update, Forget or Clear. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the threads that read it. The
-  // question is kept: after a file has grown, it is asked again for the new device.
+  // Forgets the device; call before its document is destroyed. Waits for the threads. The question is asked
+  // again for the new device.
   void Forget();
-  // Also forgets the question: for another file or device.
+  // Also forgets the question.
   void Clear();
   // True while an answer is being computed or the step is being read.
   [[nodiscard]] bool busy() const { return reading_.busy() || running_.busy() || fit_.busy(); }
   // Nothing while the step is read.
   [[nodiscard]] const std::optional<Result<WhatIfSubject>>& subject() const { return subject_; }
-  // The answer to the last answered question; the previous answer while a new one is being computed. An error
-  // of the whole prediction is a sentence.
+  // The answer to the last answered question. An error is a sentence.
   [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
-  // The choices of the chosen re-run once it is loaded, otherwise of the recorded step. Call only if there is
-  // a subject.
+  // The choices of the loaded re-run, or of the recorded step. Call only with a subject.
   [[nodiscard]] const ModuleChoices& modules() const;
-  // The re-runs in the file when it was last read. Call only if there is a subject.
+  // The re-runs when the file was last read. Call only with a subject.
   [[nodiscard]] const std::shared_ptr<const KeptReruns>& reruns() const {
     return reruns_ ? reruns_ : subject_->value().reruns;
   }
-  // Asks the same question again: re-runs may have been added to the file.
+  // Asks again: the file may have new re-runs.
   void LookAgain() { asked_.reset(); }
-  // Changes with which the step fits into a given amount of memory.
+  // Changes with which the step fits into a size.
   [[nodiscard]] FitView& fit() { return fit_; }
   // As a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;

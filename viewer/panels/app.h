@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that all panels share: the session, the keys of this frame, the names of the elements on the
-// screen.
+// The state that all panels share: the session, this frame's keys, the names of the elements on the screen.
 //
 // A panel is one file with one function, which gets the App and its size. Panels read the session and call
 // its functions. They compute nothing that should be tested without a window.
@@ -46,7 +45,7 @@ struct Rectangle {
   ImVec2 max;
 };
 
-// The timeline's columns, recomputed only if their content has changed.
+// The timeline's columns.
 struct TimelineCache {
   const DeviceView* device = nullptr;
   TimeView window;
@@ -58,29 +57,27 @@ struct TimelineCache {
                              size_t columns_wanted);
 };
 
-// A picture of the view, to keep: pixels, or shapes and texts.
+// A picture to keep: pixels, or shapes and texts.
 enum class PictureKind : uint8_t { kNone, kPng, kSvg };
-// The name of a line over the timeline, where it was drawn in the last frame.
+// A line's name over the timeline, as drawn in the last frame.
 struct DrawnLineLabel {
   MemoryLine line{};
   Rectangle where;
 };
 
-// How many rows of named ranges the timeline shows.
+// Rows of named ranges on the timeline.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
 
-// The source of a clicked frame, read once.
 struct OpenSource {
   std::string frame;
   SourcePlace place;
   Result<SourceExcerpt> excerpt;
 };
 
-// What the frame that was just shown waits for. Each view reports it while it is shown; a hidden view starts
-// nothing and takes no answer, so it waits for nothing.
+// The shown frame waits for one of these. Shown views report this. A hidden view waits for nothing.
 enum class Waits : uint8_t {
   kNothing,
-  kPicture,   // a thread, which wakes the window; everything on the screen stays where it is
+  kPicture,   // a thread; everything on the screen stays in place
   kThread,    // a thread whose answer may move what is on the screen
   kNextFrame  // each frame does a part of the work
 };
@@ -96,15 +93,15 @@ struct App {
   TimelineCache overview;
   std::vector<DrawnLineLabel> line_labels;
   RankStripsView strips;
-  LineBandsView lines;  // of code; on a thread: declared after the session
+  LineBandsView lines;  // of code; on a thread: after the session
   AddressMap map;
   FragmentationView fragmentation;
-  AutopsyView autopsy;        // declared after the session, whose layouts it reads on a thread
+  AutopsyView autopsy;        // after the session, whose layouts its thread reads
   ComparisonView comparison;  // likewise reads its documents
   WhatIfView whatif;
   LeaksView leaks;
   JobView job;
-  std::string hover_cell;  // the text about the cell of ranks and steps under the mouse
+  std::string hover_cell;  // about the cell under the mouse
   SummaryView summary;
   BlockCardView card;
   OwnerView owners;
@@ -125,25 +122,25 @@ struct App {
   }
 
   bool show_help = false;
-  PictureKind picture = PictureKind::kNone;  // wanted: drawn at the end of the next frame
+  PictureKind picture = PictureKind::kNone;  // wanted: drawn after the next frame
   bool picture_ready = false;                // that frame is being drawn
   ImVec2 mouse_before_picture = {0, 0};
-  // What was just done, shown for a moment: "copied", "saved as run.owners-4711.png".
+  // Shown for a moment: "copied", "saved as run.owners-4711.png".
   void Say(std::string what);
   std::string said;
   double said_at = -1e9;
   bool show_open = false;  // the overlay that asks for a file
   std::string open_path;   // what is typed there
-  // Asks for files in the platform's own way; empty: the viewer asks.
+  // The platform's file dialog; empty: the viewer asks.
   std::function<void()> choose_files;
-  // Opens a link in another program, such as "vscode://file/..."; empty: there is nothing to open links with.
+  // Opens a link in another program, such as "vscode://file/..."; may be empty.
   std::function<void(const std::string&)> open_link;
   bool show_pins = false;  // on the address map
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
   std::optional<OpenSource> source;
   std::string hover_range;  // the name of the range under the mouse
   WindowLayout layout;
-  bool look_changed = false;  // the theme, or the size of the text: the window's owner sets the style again
+  bool look_changed = false;  // theme or text size: the window's owner sets the style again
   float scale = 1;            // of the display
   [[nodiscard]] float text_scale() const { return scale * layout.text_size; }
   bool focus_filter = false;
@@ -152,9 +149,9 @@ struct App {
   std::optional<std::string> note_text;  // being written
   double note_at_ns = 0;
   bool focus_note = false;
-  model::EventIndex event_in_table = model::kNever;  // the moment that the list of events has scrolled to
+  model::EventIndex event_in_table = model::kNever;  // moment that the list of events has scrolled to
   size_t file_in_view = SIZE_MAX;                    // the file whose tab was scrolled to
-  std::pair<Tab, float> tab_in_view;                 // the same of the views, and the width of their tabs
+  std::pair<Tab, float> tab_in_view;                 // the same for views, and the width of their tabs
   model::BlockId block_in_table = model::kNone;      // the selection that the table has scrolled to
   bool quit = false;
   std::string renderer;  // for the help
@@ -162,29 +159,28 @@ struct App {
   bool drags_edge = false;  // of the range: the other edge stays
   std::optional<double> hover_ns;
 
-  std::string recent_list;                         // file of the recent files; "" = not remembered
+  std::string recent_list;                         // list of recent files; "" = none
   std::optional<std::vector<std::string>> recent;  // read when they are first shown
   // Closes the file and everything made from it.
   void CloseFile(size_t file);
-  // Theme, sizes of the window's parts and text size of the last session. `dark`: the requested theme.
+  // Theme, sizes and text size of the last session. `dark`: the requested theme.
   void UseLayout(const std::string& file, std::optional<bool> dark);
   void RememberLayout();
   std::string layout_file;  // "" = not remembered
   WindowLayout layout_kept;
-  // Forgets everything that panels have computed from documents.
   void ForgetViews();
-  // Adds files opened since the last call to the recent files.
+  // Adds newly opened files to the recent files.
   void RememberOpened();
-  uint64_t generation = 0;  // of the documents that the views were computed from
+  uint64_t generation = 0;  // of the views' documents
 
-  // Positions of this frame's elements by name, for scripts.
+  // Positions of elements by name, for scripts.
   std::map<std::string, Rectangle> elements;
   void Name(const std::string& name, ImVec2 min, ImVec2 max) { elements[name] = {min, max}; }
-  std::string sought;  // the element that a script needs next: what scrolls it away brings it back
+  std::string sought;  // the element that a script needs next: scrolls into view
   void NameLastItem(const std::string& name) { Name(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax()); }
 };
 
-// Everything of one frame, between ImGui::NewFrame and ImGui::Render.
+// One frame, between ImGui::NewFrame and ImGui::Render.
 void ShowFrame(App& app);
 
 // Panels.
@@ -209,33 +205,32 @@ void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
 // The list of events, in the remaining space.
 void ShowEvents(App& app);
-// Notes: DrawNotes draws flags over a view of time, ShowNotes the list among the details.
+// Notes: flags over a view of time, and the list among the details.
 void DrawNotes(App& app, ImVec2 min, ImVec2 max);
 void ShowNotes(App& app);
 void AskForNote(App& app);
-// The change over a range, by category and by line of code.
+// The change over a range, by category and line of code.
 void ShowRangeChange(App& app, const DeviceView& device);
-// Asks for a file: shows what is typed, and the entries of the folder.
+// Asks for a file: the typed text, and the folder's entries.
 void ShowOpen(App& app);
 void AskForFile(App& app);
-// The tabs of all views, with the buttons for the shown one. Then its content.
+// The tabs of all views with the shown one's buttons; then its content.
 void ShowViewTabs(App& app);
 void ShowViewContent(App& app, ImVec2 size);
-// Shows another view. Back leads to the one before.
+// Shows another view. Back returns.
 void GoToView(App& app, Tab tab);
-// The content of the view as lines of CSV; "" if it is no table.
+// The view as lines of CSV; "" if it is no table.
 [[nodiscard]] std::string ViewTable(const App& app);
 void CopyViewTable(App& app);
-// Saves the requested picture next to the file. Call after ImGui::Render, with what was drawn.
+// Saves the requested picture next to the file. Call after ImGui::Render.
 void SavePicture(App& app);
-// A window over everything else, in the middle.
+// A window over everything else.
 bool BeginOverlay(const char* title, bool& open);
 
-// The strips of all GPUs, at most a third of `size` high; returns the height that they take.
+// The strips of all GPUs, at most a third of `size` high. Returns their height.
 float ShowRankStrips(App& app, ImVec2 size);
-// Named ranges below the timeline. LaneRows() returns how many rows fit in a view of that height,
-// LaneHeight() their height. ShowRangeLanes() draws them from `min` to `right`. It returns true if the mouse
-// is on a row, which it then handles.
+// Named ranges below the timeline. LaneRows(): rows that fit in a view. LaneHeight(): their height.
+// ShowRangeLanes() draws from `min` to `right`. True if the mouse is on a row.
 [[nodiscard]] size_t LaneRows(const App& app, const DeviceView& device, float height);
 [[nodiscard]] float LaneHeight(size_t rows);
 bool ShowRangeLanes(App& app, const DeviceView& device, size_t rows, ImVec2 min, float right, bool hovered);
@@ -255,42 +250,37 @@ struct MemoryPlot {
     return point.x >= min.x && point.x < max.x && point.y >= min.y && point.y < max.y;
   }
 };
-// Lines for the allocator's reserved memory, the device's used memory and its capacity; then their names. The
-// names are drawn last, because they must be readable.
+// Lines for reserved memory, the device's used memory and capacity; then their names. Draw names last.
 void DrawMemoryLines(const App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 void DrawLineLabels(App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 [[nodiscard]] ImU32 ColorOf(MemoryLine line);
-// Handles the mouse on these names: true if the mouse is on a name.
+// Handles the mouse on the names of lines: true if the mouse is on a name.
 bool HandleLineLabels(App& app, bool hovered);
 // Ctrl and the wheel over the plot zoom the memory axis.
 void ZoomMemory(App& app, const MemoryPlot& plot);
-// The button that chooses what the x axis counts, at the left of the steps.
 void ShowAxisChoice(App& app, ImVec2 at, ImVec2 size);
-// Switches the x axis to the next unit that it can count.
+// Switches the x axis to the next possible unit.
 void NextTimeAxis(App& app);
 
-// Keys that work wherever the focus is, except in text fields.
+// Keys that work everywhere except in text fields.
 void HandleKeys(App& app);
 
 // --- text and drawing helpers that panels share
 
-// Draws text at a position, in one of the fonts. Pushes no font, so it is cheap.
+// Draws text at a position. Pushes no font: cheap.
 void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const std::string& text,
               float wrap = 0);
-// From now on, DrawText adds to `found` the texts that reach beyond the left or right edge of what may be drawn.
-// nullptr: no longer.
+// From now on, DrawText adds to `found` texts beyond the left or right edge. nullptr: off.
 void SeekCutTexts(std::vector<std::string>* found);
-// Where a line ends in this window, for ImGui::SameLine.
+// The line's end, for ImGui::SameLine.
 [[nodiscard]] inline float RightEdge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
 [[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);
-// The text, truncated with an ellipsis to at most `width`.
+// The text with an ellipsis, at most `width`.
 [[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
-// The text with line breaks in place of spaces, so that each line is at most `width` wide. A longer word is
-// divided.
+// The text with line breaks, so that lines are at most `width` wide. Divides longer words.
 [[nodiscard]] std::string WrapText(const Font& font, const std::string& text, float width);
-// Two parts of a view side by side, the first one `left` wide. In a narrow view they are below each other,
-// and the first one has `share` of the height; 0: both are as high as their content, and the caller's window
-// scrolls.
+// Two parts side by side, the first `left` wide. In a narrow view, one below the other. The first gets
+// `share` of the height; 0: by content, and the window scrolls.
 struct TwoParts {
   ImVec2 first;
   ImVec2 second;
@@ -299,19 +289,19 @@ struct TwoParts {
 [[nodiscard]] TwoParts SplitView(ImVec2 size, float left, float share);
 // Begins a child window of one of these sizes.
 void BeginPart(const char* name, ImVec2 size);
-// One sentence in the middle of `size` that explains why there is nothing to show.
+// One sentence in the middle of `size`: why there is nothing to show.
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
-// Wraps only at spaces: ImGui's own wrapping also breaks after a period, and so within a number.
+// Wraps only at spaces. ImGui also breaks after a period, within numbers.
 void ShowWrapped(const std::string& text);
-// The same in the color of secondary text.
+// Like ShowWrapped, in the color of secondary text.
 void ShowNote(const std::string& text);
-// Puts the next item, `width` wide, on the line of the last one if it fits there, `gap` after it.
+// Puts the next item (`width` wide) on the last one's line if it fits, `gap` after it.
 void StayOnLine(float width, float gap);
 [[nodiscard]] float ButtonWidth(const std::string& label);
-// Begins a table that is `least` wide in all views: in a narrower one it scrolls sideways.
+// A table at least `least` wide: in a narrower view it scrolls sideways.
 [[nodiscard]] bool BeginWideTable(const char* id, size_t columns, ImGuiTableFlags flags, float least);
-// Where a view has a note at the left of its controls, which are at the right of its first line. In a narrow
-// view the note is below them, on two lines.
+// A note at the left of a view's controls, which are at the right of its first line. In a narrow view, below
+// them on two lines.
 struct NotePlace {
   ImVec2 at;
   float width = 0;
@@ -322,11 +312,11 @@ struct NotePlace {
 void DrawNote(ImDrawList& list, const NotePlace& place, const std::string& text);
 // "Name      value" in the details.
 void ShowFact(const char* label, const std::string& value);
-// `note`: secondary text after the heading, or below it in a narrow view.
+// `note`: secondary text after the heading, or below in a narrow view.
 void ShowHeading(const std::string& text, const std::string& note = "");
-// Times along the upper edge of a view, with lines down through it.
+// Times along the upper edge of a view, with vertical lines.
 void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
-// Handles the mouse on the time axis of a view, whose item ImGui drew last: zoom, pan, the moment, a range.
+// Handles the mouse on the time axis of the last ImGui item: zoom, pan, moment, range.
 struct TimeMouse {
   float left = 0;  // of the plot
   float right = 0;
@@ -335,14 +325,14 @@ struct TimeMouse {
   bool selects = true;  // a press may set the moment or begin a range
 };
 void NavigateTime(App& app, const TimeMouse& mouse);
-// The control that chooses what the colors of blocks show, `width` wide; and the legend, on as many lines as
-// needed. LegendHeight() returns its height before it is drawn.
+// The choice of block colors (`width` wide), and the legend, on as many lines as needed. LegendHeight(): its
+// height.
 void ShowColoringChoice(App& app, float width);
 [[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
 void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);
-// The wheel scrolls the current child window sideways.
+// The wheel scrolls the child window sideways.
 void ScrollSideways();
-// A panel with a border and the panel color; call EndPanel after its content.
+// A panel with border and color; call EndPanel after its content.
 bool BeginPanel(const char* name, ImVec2 size);
 void EndPanel();
 // Draws slanted lines inside a rectangle.

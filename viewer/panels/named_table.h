@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table with figures and one column of names. In a view too narrow for both, each name has a line of its
-// own, as wide as the table, and the figures of its row are below it.
+// A table with figures and one column of names. In a narrow view, each name has its own line, with the row's
+// figures below.
 //
 //   Name            Before     After             Name
 //   Activations     12 MiB    16 MiB               Before    After
@@ -19,28 +19,27 @@ class NamedTable {
  public:
   struct Column {
     const char* title;
-    float width;         // in text heights; the least width of the names, whose column takes what is left
+    float width;         // in text heights; minimum for names, whose column takes the rest
     float stretch = 0;   // the share of that which this column takes
     bool right = false;  // the title is at the right
-    bool spare = false;  // left out where it does not fit; only the last column
+    bool spare = false;  // left out if it does not fit; only the last column
   };
 
-  // Begins the table with its line of titles, and returns false if it is not visible. `names`: which of the
-  // columns has the names.
+  // Begins the table with its titles; false if not visible. `names`: the column of names.
   [[nodiscard]] bool Begin(const char* id, const std::vector<Column>& columns, size_t names,
                            ImGuiTableFlags flags, ImVec2 size = {0, 0});
-  // Begins a row. The cursor is then where the name goes; the content region is as wide as it may be.
+  // Begins a row, at its name. The content region is the name's width.
   void NextName(ImGuiTableRowFlags flags = ImGuiTableRowFlags_None);
   // Goes to the next figure of the row.
   void NextFigure();
-  // False if the table has no room for its spare column.
+  // False if there is no room for the spare column.
   [[nodiscard]] bool shows_spare() const { return shows_spare_; }
-  // Shows the next figure, at the right of its column.
+  // Shows the next figure, right-aligned.
   void Figure(const std::string& text);
   void End();
-  // A name as it fits: on several lines if it has a line of its own, otherwise shortened.
+  // A name on several lines if it has its own line, otherwise shortened.
   [[nodiscard]] std::string Fit(const std::string& name) const;
-  // For a Selectable on the name: it also takes the figures if they are on the same line.
+  // For a Selectable on the name: includes figures on the same line.
   [[nodiscard]] ImGuiSelectableFlags Span() const {
     return above_ ? ImGuiSelectableFlags_None : ImGuiSelectableFlags_SpanAllColumns;
   }
@@ -58,7 +57,7 @@ class NamedTable {
   bool striped_ = false;
   size_t rows_ = 0;
   ImGuiTableRowFlags row_flags_ = ImGuiTableRowFlags_None;
-  float cell_right_ = 0;  // as ImGui had it before the line of the name
+  float cell_right_ = 0;  // as before the name's line
   float widest_ = 0;
 };
 

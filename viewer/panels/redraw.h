@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when a frame is drawn, for the window and for the page in a browser.
+// Decides when a frame is drawn, in the window and in a browser.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,10 @@
 
 namespace vramscope::viewer {
 
-// Decides whether the next frame may differ from the last one. An idle window draws nothing: without a GPU
-// each frame would cost 20 ms of processor time.
+// True if the next frame may differ. Without a GPU, each frame costs 20 ms of processor time.
 class Redraw {
  public:
-  // `happened`: input, or a thread that has something new.
+  // `happened`: input, or news from a thread.
   [[nodiscard]] bool Wanted(App& app, bool happened) {
     Session& session = app.session;
     session.Update();  // a file may have grown
@@ -29,11 +28,11 @@ class Redraw {
     if (owed_ != 0) --owed_;
     return true;
   }
-  // True if input asks for another frame at once. Movement without input does not.
+  // True if input asks for another frame at once.
   [[nodiscard]] bool owed() const { return owed_ != 0; }
 
  private:
-  // Movement without input, such as the end of a drag, settles within this many frames.
+  // Movement without input settles within this many frames.
   static constexpr int kFramesToSettle = 4;
 
   int left_ = kFramesToSettle;

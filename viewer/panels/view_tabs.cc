@@ -49,8 +49,8 @@ void ShowTab(App& app, const TabSpec& spec) {
            active ? look().colors.text : look().colors.dim, spec.title);
 }
 
-// The tabs, `width` wide. Scrolls to the tab of the shown view when the view or the width changes, if it is
-// not wholly visible: a tab that was clicked stays under the mouse.
+// The tabs, `width` wide. Scrolls to the shown view's tab when the view or the width changes, if the tab is
+// not wholly visible. A clicked tab stays under the mouse.
 void ShowTabStrip(App& app, float width) {
   ImGui::BeginChild("tabs", {width, TabHeight()}, ImGuiChildFlags_None,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);

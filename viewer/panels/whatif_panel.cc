@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the program would need with the chosen changes: figures with their error, the step over
-// time before and after, the owners of the new peak, the time it costs, the code to write.
+// The memory that the program would need with the chosen changes. Figures with their error, the step before
+// and after, the new peak's owners, the time, and the code.
 #include "viewer/panels/whatif_panel.h"
 
 #include <fmt/format.h>

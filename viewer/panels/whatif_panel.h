@@ -6,17 +6,17 @@
 
 namespace vramscope::viewer {
 
-// Switches and sliders, one row for each lever; they set app.whatif.question.
+// Switches and sliders, one row per lever; sets app.whatif.question.
 void ShowWhatIfControls(App& app, const WhatIfSubject& subject);
-// Before and after: figures, the step over time, categories at the peak, the code to write.
+// Before and after: figures, the step over time, categories at the peak, code.
 void ShowWhatIfAnswer(App& app, const WhatIfSubject& subject);
 
-// The code to write: each change with its notes and its time; refused changes.
+// The code to write: changes with notes and times; refused changes.
 void ShowChanges(App& app, const WhatIfAnswer& answer);
-// Shows why a change whose re-run was not kept has no answer, and the command that computes one.
+// Why a re-run that was not kept has no answer, and the command for it.
 void ShowNotKept(App& app, const KeptReruns::Unanswered& not_kept);
 
-// A size or a GPU, and the plans with which the step fits; above the answer.
+// A size or a GPU, and plans with which the step fits.
 void ShowFit(App& app, const WhatIfSubject& subject);
 
 }  // namespace vramscope::viewer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The key presses and the fonts of the viewer.
 //
-// Why a queue of our own: a view takes the keys that it understands, in the order of the presses, and leaves
-// the others for the next view. A script, a page and a window fill it in the same way.
+// A view takes the keys that it understands, in order, and leaves the others for the next view. A script, a
+// page and a window fill the queue.
 #pragma once
 
 #include <imgui.h>
@@ -12,7 +12,7 @@
 
 namespace vramscope::viewer {
 
-// Printable keys are their ASCII character, letters in upper case; other keys are numbered as in GLFW 3.
+// Printable keys are ASCII, letters in upper case. Others are numbered as in GLFW 3.
 enum class Key : int {
   kSpace = 32,
   kEscape = 256,
@@ -38,11 +38,11 @@ struct KeyPress {
   bool alt = false;
 };
 
-// Keys pressed since the last frame, in order; filled by the window or by a script, emptied by the frame.
+// Keys since the last frame, in order.
 class KeyQueue {
  public:
   void Push(const KeyPress& press) { presses_.push_back(press); }
-  // True if this key was pressed; removes the press from the queue.
+  // True if this key was pressed. Removes the press.
   bool Take(Key key, bool ctrl = false, bool shift = false, bool alt = false);
   bool Take(char key, bool ctrl = false, bool shift = false) {
     return Take(static_cast<Key>(key), ctrl, shift);
@@ -53,7 +53,7 @@ class KeyQueue {
   std::vector<KeyPress> presses_;
 };
 
-// Without a window: reports key presses and releases to ImGui's text fields.
+// Without a window: passes keys to ImGui's text fields.
 void FeedKey(const KeyPress& press, bool down);
 // "ctrl+f", "left", "+", "w". False for unknown keys.
 [[nodiscard]] bool KeyFromName(const std::string& name, KeyPress& press);
@@ -71,8 +71,7 @@ struct Fonts {
   std::string names;  // of the files, for About
 };
 
-// Loads the faces of all fonts, each from the first existing file of a list; ImGui's own face if there is
-// none. `preferred`: a file to try first. Letters are drawn when they are first shown.
+// Loads all fonts, each from the first existing file of a list, or ImGui's own. `preferred`: tried first.
 Fonts LoadFonts(const std::string& preferred);
 
 }  // namespace vramscope::viewer

@@ -2,7 +2,7 @@
 // Draws ImGui's output: triangles with colors and textures, clipped to rectangles.
 //
 // A triangle is filled row by row between its edges. An edge's position in a row is computed from its upper
-// end, in the same way for the two triangles that share it. So there is no gap and no overlap between them.
+// end, for both triangles that share it. So there is no gap and no overlap.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -120,8 +120,8 @@ class SoftwareSurface final : public Surface {
             color.a * texel.a / 255};
   }
 
-  // A position in the texture to 1/256 of a texel, as GPUs round it. Otherwise a glyph's pixels would depend on
-  // its place in the texture, and so on the order in which glyphs were first drawn.
+  // A position in the texture to 1/256 of a texel, as GPUs round it. Otherwise a glyph's pixels would depend
+  // on the order in which glyphs were first drawn.
   static float Position(float share, int texels) {
     constexpr float kSteps = 256;
     return std::round((share * static_cast<float>(texels) - 0.5f) * kSteps) / kSteps;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws frames of the viewer without a window, into a picture in memory. All other code of the viewer is the
-// same as with a window.
+// Draws frames into a picture in memory, without a window. All other code is the same.
 //
 //   EGL without a surface (Mesa: no display, no GPU, no rights needed)   what a GPU draws, to the pixel
 //   our own rasterizer                                                   if there is no OpenGL at all
@@ -23,7 +22,7 @@ struct Image {
   std::vector<uint32_t> pixels;  // RGBA in memory order, from the top
 };
 
-// The bytes of a PNG file; "" if there is no memory for it.
+// A PNG file; "" without memory.
 [[nodiscard]] std::string EncodePng(const Image& image);
 // An error names the file and the reason.
 [[nodiscard]] Status WritePng(const Image& image, const std::string& path);
@@ -37,12 +36,11 @@ class Surface {
 
 enum class Renderer : uint8_t { kAuto, kEgl, kSoftware };
 
-// `width` and `height` in pixels. Call after the fonts are loaded. Fails only if kEgl was requested and is
-// not available.
+// `width`, `height`: pixels. Call after the fonts are loaded. Fails only if kEgl was requested and is
+// missing.
 [[nodiscard]] Result<std::unique_ptr<Surface>> MakeSurface(Renderer renderer, int width, int height);
 
-// The two kinds of surface. MakeEglSurface returns nullptr, with the reason, if this machine has no suitable
-// EGL.
+// MakeEglSurface returns nullptr and the reason, if there is no suitable EGL.
 [[nodiscard]] std::unique_ptr<Surface> MakeEglSurface(int width, int height, std::string& why_not);
 [[nodiscard]] std::unique_ptr<Surface> MakeSoftwareSurface(int width, int height);
 

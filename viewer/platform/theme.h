@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two themes of the viewer, and the colors that carry meaning. In both, categories have the colors of the
-// terminal and of the reports (classify/category.h).
+// The two themes, and the colors that carry meaning. Categories have the colors of the reports
+// (classify/category.h).
 #pragma once
 
 #include <imgui.h>
@@ -37,12 +37,12 @@ struct Look {
 
 // The current look; set once per window.
 [[nodiscard]] const Look& look();
-// Sets ImGui's style too. The sizes of the fonts follow `scale`.
+// Also sets ImGui's style. Font sizes follow `scale`.
 void UseLook(const Fonts& fonts, bool dark, float scale);
 
 [[nodiscard]] ImU32 ColorOf(classify::Category category);
 [[nodiscard]] ImU32 ColorOf(timeline::Phase phase);
-// Black or white, whichever is more readable on `background`.
+// Black or white, the more readable on `background`.
 [[nodiscard]] ImU32 InkOn(ImU32 background);
 [[nodiscard]] ImU32 WithAlpha(ImU32 color, float alpha);
 // 0xRRGGBB
@@ -50,7 +50,7 @@ void UseLook(const Fonts& fonts, bool dark, float scale);
 
 inline void PushFont(const Font& font) { ImGui::PushFont(font.face, font.size); }
 
-// All lengths are multiples of the text font's height, so that they follow scale and font.
+// Lengths are multiples of the text height.
 [[nodiscard]] inline float Em(float ems = 1) { return ems * look().fonts.text.size; }
 
 }  // namespace vramscope::viewer

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window of the desktop program: GLFW and OpenGL 3. Draws when something has happened, and sleeps
-// otherwise.
+// The window of the desktop program: GLFW and OpenGL 3. Sleeps until something happens.
 #pragma once
 
 #include <memory>
@@ -16,27 +15,25 @@ namespace vramscope::viewer {
 
 class Window {
  public:
-  // `width` and `height` in points; they grow with the scale of the display. Call after ImGui's context is
-  // created.
+  // `width` and `height` in points. Call after ImGui's context is created.
   [[nodiscard]] static Result<std::unique_ptr<Window>> Open(int width, int height, KeyQueue& keys);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // The scale of the display: 2 if it is set to 200 %. 1 with Wayland, which scales the whole window by itself.
+  // The display's scale: 2 if set to 200 %; 1 with Wayland, which scales by itself.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
-  // Sleeps until there is input, Wake is called, or `seconds` have passed. Returns false if the time has run
-  // out.
+  // Sleeps until input, Wake, or `seconds` have passed (false).
   [[nodiscard]] bool Wait(double seconds);
-  // Ends a sleep. May be called from any thread.
+  // Ends a sleep, from any thread.
   static void Wake();
   void BeginFrame();
   void EndFrame();
   void SetTitle(const std::string& title);
   // Files dropped on the window since the last call.
   [[nodiscard]] std::vector<std::string> TakeDroppedFiles();
-  // The renderer: "NVIDIA GeForce ...", "llvmpipe ...".
+  // "NVIDIA GeForce ...", "llvmpipe ...".
   [[nodiscard]] std::string renderer() const;
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the viewer's speed: the time from opening a file to the first picture, to the timeline and to the
-// complete view, and the time of each frame by view.
+// Measures the viewer's speed. Times from opening to the first picture, the timeline and the complete view.
+// Times of frames, by view.
 //
-// Why part of scripts: a script is the same session each time, so its frames can be compared between builds.
-// A frame's time is the thread's CPU time until the draw lists are ready. The GPU's drawing is not included,
-// because it depends on the machine. CPU time does not include other programs.
+// A script is the same session each time, so builds can be compared. A frame's time is the thread's CPU time
+// until the draw lists are ready. The GPU's drawing is not included.
 #pragma once
 
 #include <array>
@@ -35,11 +34,11 @@ class FrameTimes {
     double begin_ = 0;
   };
 
-  // Opening begins when this is created.
+  // Opening begins here.
   FrameTimes();
 
-  // Returns {"opening", "memory", "views"}, where a view is "timeline": {"frames": 90, "median_ms": 1.2,
-  // "p99_ms": 2.5, "longest_ms": 2.6}.
+  // {"opening", "memory", "views"}, with views such as "timeline": {"frames": 90, "median_ms": 1.2, "p99_ms":
+  // 2.5, "longest_ms": 2.6}.
   [[nodiscard]] Status Write(const std::string& path, const Session& session) const;
 
  private:
@@ -52,7 +51,7 @@ class FrameTimes {
 
   std::chrono::steady_clock::time_point begin_;
   double processor_begin_;
-  std::optional<Reached> first_picture_;               // of the memory that has been read so far
+  std::optional<Reached> first_picture_;               // of the memory read so far
   std::optional<Reached> timeline_;                    // all of it, by category
   std::optional<Reached> everything_;                  // with all addresses
   std::array<std::vector<double>, kTabCount> frames_;  // once everything is loaded

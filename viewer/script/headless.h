@@ -12,7 +12,7 @@
 namespace vramscope::viewer {
 
 struct HeadlessOptions {
-  int width = 1600;  // in points; the picture has scale times as many pixels
+  int width = 1600;  // in points; pixels are scale times as many
   int height = 1000;
   float scale = 1;
   bool dark = true;
@@ -28,20 +28,19 @@ class Headless {
   Headless(const Headless&) = delete;
   Headless& operator=(const Headless&) = delete;
 
-  // Creates the renderer; call before the first frame.
+  // Call before the first frame.
   [[nodiscard]] Status Begin();
   void Frame();
-  // Draws frames without input; they are not timed.
+  // Draws untimed frames without input.
   void Rest(int frames);
-  // Waits until every file is refused, or is open with its blocks placed. If frames are timed, draws frames
-  // while it waits, like a window.
+  // Waits until every file is refused, or open with its blocks placed. Draws frames meanwhile if they are
+  // timed.
   void WaitUntilLoaded();
-  // Waits until answers that the view computes on a thread (an autopsy, a comparison) are on the screen.
+  // Waits until the view's threads have answered.
   void WaitForAnswers();
-  // Waits until elements stay where they are: a summary that arrives moves the timeline below it, so a wheel
-  // event for the timeline would go to the summary. One frame if nothing will move.
+  // Waits until elements stay in place: an arriving summary moves the timeline under the mouse. One frame if
+  // nothing will move.
   void Settle();
-  // Draws the current frame into a file.
   [[nodiscard]] Status Shot(const std::string& path);
 
   [[nodiscard]] App& app() { return *app_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that operate the viewer as a person would, without a display: one command per line.
+// Scripts that operate the viewer without a display: one command per line.
 //
 //   wait loaded                      until all files are open and placed
 //   wait events 5000                 until the file that is shown has this many
@@ -29,11 +29,10 @@
 
 namespace vramscope::viewer {
 
-// Runs to the end or to the first command that fails; the error names file, line and why.
+// Stops at the first command that fails; the error names file, line and why.
 [[nodiscard]] Status RunScript(const std::string& path, Headless& viewer);
 
-// The state that `expect` looks at: the session, and what panels show. `cut_texts`: of the last frame, from
-// SeekCutTexts().
+// The state for `expect`: the session, and what panels show. `cut_texts`: from SeekCutTexts().
 [[nodiscard]] std::string StateJson(const App& app, const std::vector<std::string>& cut_texts);
 
 }  // namespace vramscope::viewer

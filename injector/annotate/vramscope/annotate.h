@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions with which a C or C++ program adds ranges, marks and names of memory to its vramscope trace. They
- * also begin and end recordings.
+ * Functions with which a C or C++ program adds ranges, marks and names of memory to its vramscope trace, and
+ * begins and ends recordings.
  *
- * Why: a LibTorch server or a custom allocator has no Python from which names could be read. Without a
- * recorder every function here does nothing, returns 0, and costs some nanoseconds. The program neither links
- * nor ships a vramscope library. If the recorder is in the process, it exports one function, which is looked
- * up at the first call.
+ * Without a recorder every function does nothing, returns 0, and costs some nanoseconds. The program neither
+ * links nor ships a vramscope library.
  *
  *     #include <vramscope/annotate.h>
  *
@@ -19,9 +17,8 @@
  *     vramscope record ./server            the names are in run.vms
  *     vramscope record --dormant ./server  vramscope::start("run.vms") and stop() decide what is recorded
  *
- * Every function may be called from any thread, not from signal handlers. Texts are copied. The same name may
- * be used any number of times, but do not put numbers into names: only 32,768 different names are kept. Link
- * with -ldl before glibc 2.34.
+ * Call from any thread, not from signal handlers. Texts are copied. Do not put numbers into names: only
+ * 32,768 different names are kept. Link with -ldl before glibc 2.34.
  */
 #ifndef VRAMSCOPE_ANNOTATE_H
 #define VRAMSCOPE_ANNOTATE_H
@@ -34,8 +31,7 @@
 extern "C" {
 #endif
 
-/* The requests to the recorder's one function, with their arguments. A recorder that does not know a request
- * returns 0. */
+/* The requests to the recorder's one function. A recorder returns 0 for unknown ones. */
 enum VramscopeAnnotation {
   VRAMSCOPE_PUSH_RANGE = 1,   /* name */
   VRAMSCOPE_POP_RANGE = 2,    /* - */
@@ -52,8 +48,7 @@ typedef uint64_t (*VramscopeAnnotate)(uint32_t annotation, const char* name, uin
 /* The recorder's function, found once for all files of a program or library. */
 __attribute__((weak, visibility("hidden"))) VramscopeAnnotate vramscope_found_annotate;
 
-/* The recorder may be loaded later (vramscope attach), so each thread looks for it again at every 1,024th
- * call. */
+/* The recorder may be loaded later (vramscope attach): each thread looks again at every 1,024th call. */
 static inline VramscopeAnnotate vramscope_find_annotate(void) {
   static __thread uint32_t calls;
   void* recorder;
@@ -61,7 +56,7 @@ static inline VramscopeAnnotate vramscope_find_annotate(void) {
   if ((calls++ & 1023) != 0) return NULL;
   recorder = dlopen("libvramscope_injector.so", RTLD_LAZY | RTLD_NOLOAD);
   if (recorder == NULL) return NULL;
-  /* This handle is not closed, because the recorder is never unloaded. */
+  /* Never closed: the recorder is never unloaded. */
   *(void**)(&found) = dlsym(recorder, "vramscope_annotate");
   __atomic_store_n(&vramscope_found_annotate, found, __ATOMIC_RELEASE);
   return found;
@@ -73,12 +68,11 @@ static inline uint64_t vramscope_ask(uint32_t annotation, const char* name, uint
   return annotate == NULL ? 0 : annotate(annotation, name, first, second);
 }
 
-/* A range of the calling thread. Ranges nest: pop ends the one that was pushed last. At most 254 are open. */
+/* A range of the calling thread. Ranges nest; pop ends the last pushed one. At most 254 are open. */
 static inline void vramscope_push_range(const char* name) { vramscope_ask(VRAMSCOPE_PUSH_RANGE, name, 0, 0); }
 static inline void vramscope_pop_range(void) { vramscope_ask(VRAMSCOPE_POP_RANGE, NULL, 0, 0); }
 
-/* A range that may overlap others and end on another thread. Returns its id; 0 if this process is not
- * recorded. */
+/* A range that may overlap others and end on another thread. Returns its id; 0 if not recorded. */
 static inline uint64_t vramscope_begin_range(const char* name) {
   return vramscope_ask(VRAMSCOPE_BEGIN_RANGE, name, 0, 0);
 }
@@ -86,16 +80,16 @@ static inline void vramscope_end_range(uint64_t id) {
   if (id != 0) vramscope_ask(VRAMSCOPE_END_RANGE, NULL, id, 0);
 }
 
-/* Records a mark at the current time, with a number of your choice. */
+/* A mark at the current time, with a number of your choice. */
 static inline void vramscope_set_mark(const char* name, uint64_t value) {
   vramscope_ask(VRAMSCOPE_SET_MARK, name, value, 0);
 }
 
-/* Names a block: `address` is where it begins. The name lasts until the block is freed. NULL removes it. */
+/* Names the block that begins at `address` until it is freed. NULL removes the name. */
 static inline void vramscope_name_block(const void* address, size_t bytes, const char* name) {
   vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
 }
-/* Names the memory that an allocator of the program hands out in pieces; the pieces can have names too. */
+/* Names memory that an allocator of the program hands out in pieces. The pieces can have names too. */
 static inline void vramscope_name_pool(const void* address, size_t bytes, const char* name) {
   vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
 }
@@ -105,15 +99,14 @@ static inline int vramscope_is_recording(void) {
   return (int)vramscope_ask(VRAMSCOPE_IS_RECORDING, NULL, 0, 0);
 }
 
-/* Records this process into `file` from here on, as `vramscope start` does. For programs that `vramscope
- * record --dormant` has started. Waits until the recording has begun, some tens of milliseconds. Returns 1 if
- * this process is now recorded, also if it already was; 0 if there is no dormant recorder or the recording
- * could not begin. */
+/* Records this process into `file` from here on. For programs started with `vramscope record --dormant`.
+ * Waits until the recording has begun, some tens of milliseconds. Returns 1 if the process is now recorded,
+ * or already was. 0 if there is no dormant recorder or the recording could not begin. */
 static inline int vramscope_start(const char* file) {
   return (int)vramscope_ask(VRAMSCOPE_START, file, 0, 0);
 }
-/* Ends a recording that began in a dormant process. Waits until the file is complete, then returns 1. Returns
- * 0 if there is no recording, or if the file is not complete within 30 seconds. */
+/* Ends a recording of a dormant process. Returns 1 when the file is complete. 0 if there is no recording, or
+ * after 30 seconds. */
 static inline int vramscope_stop(void) { return (int)vramscope_ask(VRAMSCOPE_STOP, NULL, 0, 0); }
 
 #ifdef __cplusplus
@@ -121,7 +114,7 @@ static inline int vramscope_stop(void) { return (int)vramscope_ask(VRAMSCOPE_STO
 
 namespace vramscope {
 
-/* A range that lasts as long as this object. Create and destroy it on one thread, in the order of scopes. */
+/* A range that lasts as long as this object. Create and destroy it on one thread. */
 class Range {
  public:
   explicit Range(const char* name) { vramscope_push_range(name); }

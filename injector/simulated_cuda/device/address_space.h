@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands out ranges of addresses, first fit, in multiples of a granule.
 //
-// Why first fit: the driver's own order is not documented. With the lowest free address, two runs of one
-// program get the same addresses, and two requests in a row get neighbors, as on a GPU. It does not manage
-// the memory at these addresses.
+// The driver's own order is not documented. First fit gives the same addresses in each run, and neighbors to
+// consecutive requests, as on a GPU. The memory at these addresses is managed elsewhere.
 //
 //   granule 2 MiB: Take(3 MiB) = base, Take(1 MiB) = base + 4 MiB, Give(base, 3 MiB), Take(2 MiB) = base
 #pragma once
@@ -17,12 +16,12 @@ class AddressSpace {
  public:
   AddressSpace(uint64_t begin, uint64_t bytes, uint64_t granule);
 
-  // The lowest free range of `bytes`, rounded up to the granule, that begins at a multiple of `alignment` (a
-  // power of two; 0 = the granule). 0 if there is none or `bytes` is 0. O(free ranges).
+  // The lowest free range of `bytes`, rounded up, at a multiple of `alignment` (a power of two; 0 = the
+  // granule). 0 if there is none or `bytes` is 0. O(free ranges).
   uint64_t Take(uint64_t bytes, uint64_t alignment = 0);
-  // Takes exactly that range if it is free.
+  // Takes that range if free.
   bool TakeAt(uint64_t address, uint64_t bytes);
-  // Gives a range back; `bytes` as passed to Take.
+  // `bytes`: as passed to Take.
   void Give(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the GPU memory of the code that a program loads through the driver (cuModuleLoadData,
+// Computes the GPU memory of code that a program loads through the driver (cuModuleLoadData,
 // cuLibraryLoadData).
 //
 //   cubin        an ELF file: its loaded sections (SHF_ALLOC: code, constants, variables), as given in each
@@ -16,8 +16,8 @@
 
 namespace vramscope::simulated {
 
-// Bytes that the image takes when loaded on a GPU of `architecture` (89). 0 for other formats. The image must
-// be whole, as CUDA requires: its only length is the one in its headers. Any thread.
+// Bytes of the loaded image on a GPU of `architecture` (89). 0 for unknown formats. The image must be whole:
+// its only length is in its headers. Any thread.
 uint64_t LoadedBytes(const void* image, int architecture);
 
 }  // namespace vramscope::simulated

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one simulated device: how much of it is taken, by whom, and at which addresses.
+// The memory of one simulated device: taken by whom, at which addresses.
 //
 //   capacity ──┬── other processes   what they have taken (shared_use.h)
 //              ├── context           charged when the process first uses the device
 //              ├── allocations       cuMemAlloc: address and memory at once
 //              └── physical memory   cuMemCreate: memory without an address (virtual_memory.h gives it one)
 //
-// All functions may be called from any thread.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,16 @@ struct Allocation {
 
 class Device {
  public:
-  // `use` tracks what other processes have taken of the device; it must outlive this.
+  // `use`: what other processes have taken; must outlive this.
   Device(int number, uint64_t capacity, SharedUse& use);
 
-  // kSuccess, kOutOfMemory, or kInvalidValue for 0 bytes. Each allocation takes whole granules.
+  // kSuccess, kOutOfMemory, or kInvalidValue for 0 bytes. Takes whole granules.
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
   // kInvalidValue if no allocation begins there.
   int Free(uint64_t address);
-  // The allocation that contains the address.
   Allocation Find(uint64_t address);
 
-  // Takes memory without an address. Returns the ledger row to pass to GivePhysical; nullptr if the device is
-  // full.
+  // Takes memory without an address. Returns the ledger row for GivePhysical; nullptr if the device is full.
   LedgerRow* TakePhysical(uint64_t bytes, const Origin& origin);
   void GivePhysical(LedgerRow* row, uint64_t bytes);
 
@@ -47,7 +45,7 @@ class Device {
   void GiveAddresses(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t capacity() const { return capacity_; }
-  // Bytes that neither this nor any other process has taken.
+  // Bytes that no process has taken.
   [[nodiscard]] uint64_t free_bytes();
   [[nodiscard]] Region& region() { return region_; }
   // Calls `visit(ledger)` under the lock.
@@ -63,8 +61,7 @@ class Device {
     LedgerRow* row;
   };
 
-  // True if that many bytes were left; they are counted from now on. Otherwise the ledger notes the missing
-  // bytes. Call under the lock.
+  // Counts the bytes if they are left. Otherwise notes the missing bytes in the ledger. Call under the lock.
   bool Count(uint64_t bytes, const Origin& origin);
 
   int number_;
@@ -77,12 +74,11 @@ class Device {
   Ledger ledger_;
 };
 
-// The devices of TheSettings(), created at the first call. Never destroyed: other libraries free memory while
-// the process exits.
+// The devices of TheSettings(), created at the first call. Never destroyed: libraries free memory at exit.
 Device& DeviceNumber(int number);
-// True if any device was created: a process that never used CUDA has none.
+// False in a process that never used CUDA.
 bool AnyDevice();
-// The device that an address belongs to; -1 = none, also before the first call of DeviceNumber.
+// The device of an address; -1 = none, also before the first DeviceNumber.
 int DeviceOf(uint64_t address);
 
 }  // namespace vramscope::simulated

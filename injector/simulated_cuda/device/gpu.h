@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The properties of a GPU that a program can query, by model (gpus.def).
+// The properties of a GPU, by model (gpus.def).
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::simulated {
 
-// How we know the size of a context (gpus.def).
+// Source of the size of a context (gpus.def).
 enum ContextBasis {
-  kMeasured,  // on a GPU with this chip and the same number of multiprocessors
-  kDerived,   // from the measured GPUs, by the number of threads that can be resident
+  kMeasured,  // on a GPU with this chip and as many multiprocessors
+  kDerived,   // from measured GPUs, by the number of resident threads
   kGiven,     // by the user
 };
 
-// How we know the total.
+// Source of the total.
 enum MemoryBasis {
   kReported,    // published by an owner of such a GPU
-  kNominal,     // NVIDIA's nominal memory less 4 %, the usual difference to reported totals
-  kByCapacity,  // a stand-in with the memory of a GPU that is not a CUDA device
+  kNominal,     // NVIDIA's nominal memory less 4 %, the usual difference
+  kByCapacity,  // a stand-in for a GPU that is not a CUDA device
 };
 
 struct Gpu {
@@ -35,21 +35,19 @@ struct Gpu {
   uint64_t context_mib;
   ContextBasis context_basis;
   MemoryBasis memory_basis;
-  const char* memory_source;  // who reported it, or what is nominal; nullptr = the user
+  const char* memory_source;  // who reported it, or the nominal value; nullptr = the user
 };
 
-// nullptr if the table has no such model.
+// nullptr if there is none.
 const Gpu* FindGpu(const char* name);
-// Reads a row of the table as text, without the basis of the context, with ';' between the fields:
-// "my-gpu;NVIDIA My GPU;8;6;28;12042;3;...". False if `text` is not a row. The names in `gpu` are copies that
-// are never freed.
+// Reads a row of the table, without the context's basis and with ';' between fields: "my-gpu;NVIDIA My
+// GPU;8;6;28;12042;3;...". False if `text` is no row. Names in `gpu` are never freed.
 bool ParseGpu(const char* text, Gpu* gpu);
 
-// cuDeviceGetAttribute of device number `device`; 0 for what the device cannot do or does not know.
+// cuDeviceGetAttribute of device `device`; 0 = unsupported or unknown.
 int AttributeOf(const Gpu& gpu, int device, int attribute);
 
-// Resident blocks of a kernel on one multiprocessor, at least 1: a launch beyond the limits is refused
-// elsewhere.
+// Resident blocks of a kernel on one multiprocessor, at least 1.
 int ResidentBlocks(const Gpu& gpu, int block_size, uint64_t shared_bytes);
 
 }  // namespace vramscope::simulated

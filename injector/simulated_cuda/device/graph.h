@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of work: what a stream capture collects, and what a launch replays. Nodes have no content, because
-// nothing is computed.
+// Graphs of work: collected by a stream capture, replayed by a launch. Nodes have no content: nothing is
+// computed.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Graph {
   GraphNode* Add(NodeType type, const Frontier& dependencies);
 };
 
-// What a launch does to memory, in the order of the graph's nodes.
+// Effects of a launch on memory, in order of the nodes.
 struct MemoryStep {
   NodeType type;
   uint64_t address;

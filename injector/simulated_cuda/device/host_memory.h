@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that CUDA knows: allocated by it, or registered with it. Used only to answer queries about
-// pointers.
+// Host memory that CUDA allocated or registered, for queries about pointers.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,7 @@ namespace vramscope::simulated {
 
 class HostMemory {
  public:
-  // Page-aligned and zero. Pages take no memory until they are touched. nullptr if the process may have no
-  // more memory.
+  // Page-aligned and zero, untouched. nullptr if the process may have no more memory.
   void* Allocate(uint64_t bytes);
   // False if it was not allocated here.
   bool Free(void* memory);

@@ -3,9 +3,9 @@
 //
 //   owner:  allocation ──contents──► memfd ◄──mapped through /proc/OWNER/fd/N── addresses :other
 //
-// From the first handle on, a file backs the owner's memory. A process that opens the handle maps that file,
-// so each sees what the other really copied. The memory counts only for its owner. Where the file cannot be
-// opened (other users, a process that hides its descriptors), the other process sees zeros.
+// From the first handle on, a file backs the owner's memory. A process that opens the handle maps the file:
+// both see real copies. The memory counts for its owner only. If the file cannot be opened (another user),
+// the other process sees zeros.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,19 @@
 
 namespace vramscope::simulated {
 
-// An unnamed file of `bytes` zeros; -1 if it cannot be created.
+// An unnamed file of `bytes` zeros; -1 on failure.
 int NamelessFile(uint64_t bytes);
 
 class IpcMemory {
  public:
-  // A handle for the cuMemAlloc allocation that contains the address; kInvalidValue for other memory.
+  // A handle for the cuMemAlloc allocation at the address; kInvalidValue for other memory.
   int Export(uint64_t address, IpcHandle* handle);
-  // The allocation's address in this process. Opening it again returns the same address, which must then be
-  // closed as many times. kInvalidContext in the process that made the handle; kInvalidHandle if it is not a
-  // handle or its process has ended.
+  // The allocation's address in this process. Opening again returns the same address, to be closed as often.
+  // kInvalidContext in the handle's own process. kInvalidHandle if it is no handle or its process has ended.
   int Open(const IpcHandle& handle, uint64_t* address);
   int Close(uint64_t address);
 
-  // The owner frees the allocation that begins there. Processes that have it open keep its contents.
+  // The owner frees the allocation. Processes that have it open keep its contents.
   void Forget(uint64_t address);
   // The opened memory that contains the address; false if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);

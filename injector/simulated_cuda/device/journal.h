@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes every change of the ledger as a line of text, for tests that compare it with another count of the
-// device's memory at each change. VRAMSCOPE_SIMULATED_JOURNAL names the file; without it nothing is written.
+// Writes every change of the ledger as a line of text, for tests. VRAMSCOPE_SIMULATED_JOURNAL names the file.
 //
 //   18437226731411 0 4194304 cudaMalloc libc10_cuda.so
 //
@@ -12,7 +11,7 @@
 
 namespace vramscope::simulated {
 
-// Called under the lock of the device, so that lines are in the order of the changes.
+// Call under the device's lock: lines are in order.
 void NoteInJournal(int device, const LedgerRow& row);
 
 }  // namespace vramscope::simulated

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger of one device: counts every byte taken from it, per requesting library and CUDA call.
+// The ledger of one device: every byte taken from it, per requesting library and CUDA call.
 //
-// Why: it is the ground truth of the driver level. A profiler's account of the device must add up to it, and
-// a test can read it in the process itself. The library is the caller of the outermost CUDA function:
-// cudaMalloc called by libc10_cuda.so counts for libc10_cuda.so.
+// The ledger is the ground truth for tests of a profiler. The library is the caller of the outermost CUDA
+// function: cudaMalloc called by libc10_cuda.so counts for libc10_cuda.so.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace vramscope::simulated {
 
-// Who took memory: the CUDA function that the program called, and an address in the calling code.
+// Who took memory: the program's CUDA function, and an address in the calling code.
 struct Origin {
   const char* call;  // a literal: "cudaMalloc"
   const void* caller;
@@ -30,12 +29,11 @@ struct LedgerRow {
 // Not thread-safe: hold the device's lock.
 class Ledger {
  public:
-  // Rows live as long as the ledger, so that an allocation can keep its row. Never nullptr: when the table is
-  // full, the last row is shared.
+  // Rows live as long as the ledger. Never nullptr: a full table shares its last row.
   LedgerRow* Take(const Origin& origin, uint64_t bytes);
   void Give(LedgerRow* row, uint64_t bytes);
 
-  // A request by that call was refused because this many bytes were missing.
+  // A request by that call was refused.
   void Refuse(uint64_t missing, const char* call) {
     ++refusals_;
     missing_ = missing;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of stream-ordered memory (cudaMallocAsync): takes large chunks from the device and cuts them up.
+// A pool of stream-ordered memory (cudaMallocAsync): takes chunks from the device and cuts them up.
 //
-// Chunks are 32 MiB or, for larger requests, multiples of it; requests are rounded to 512 bytes. An empty
-// chunk goes back to the device while the pool keeps more than its release threshold. NVIDIA does not
-// document how its driver divides chunks. The counters of a pool, which PyTorch reads, follow the
-// documentation; the chunk size is an assumption.
+// Chunks are multiples of 32 MiB; requests are rounded to 512 bytes. Empty chunks go back while more than the
+// release threshold is kept. The counters follow NVIDIA's documentation. The chunk size is an assumption.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +30,7 @@ class MemoryPool {
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
   // kInvalidValue if the address is not of this pool.
   int Free(uint64_t address);
-  // Gives empty chunks back until no more than `keep` bytes are reserved.
+  // Gives empty chunks back until at most `keep` bytes are reserved.
   void Trim(uint64_t keep);
   // The allocation that contains the address; false if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);

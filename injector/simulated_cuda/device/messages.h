@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between the ranks of a communicator: sizes, counts, flags. Each message is appended to one file
-// that all processes of the run read.
+// Messages between the ranks of a communicator: sizes, counts, flags. All processes of the run append to and
+// read one file.
 //
 //   group  number  from    to  process  bytes       rank 1 waits for message 3 of rank 0 to all. It reads on
 //   9f31        3     0   all     4711      8       from where it stopped until that message is there
 //   9f31        1     1     0     4712     16
 //
-// A file instead of connections for the same reasons as in group_calls.h.
+// See group_calls.h for the reasons.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,7 @@
 
 namespace vramscope::simulated {
 
-// Identifies a message. All ranks of a group use the same numbers: 1, 2, ... for each pair, and for messages
-// to all.
+// Identifies a message. All ranks of a group count 1, 2, ... for each pair, and for messages to all.
 struct MessageKey {
   static constexpr int kToAll = -1;
   uint64_t group;
@@ -39,12 +38,11 @@ class Messages {
  public:
   explicit Messages(std::string file) : file_(std::move(file)) {}
 
-  // False if the file cannot be written, or if it already has kMostFileBytes.
+  // False if the file cannot be written, or has kMostFileBytes.
   bool Tell(const MessageKey& key, const void* bytes, size_t count);
 
-  // Waits until the message has been sent, and returns its bytes. Returns nothing after `patience_ms`, or if
-  // the sending rank's process has ended (the process of its last message). After such a failure, no call
-  // waits for that rank again.
+  // Waits for the message, and returns its bytes. Nothing after `patience_ms`, or if the sending process has
+  // ended. No later call then waits for that rank.
   std::optional<std::vector<unsigned char>> Await(const MessageKey& key, int patience_ms);
 
   static constexpr uint64_t kMostFileBytes = uint64_t{256} << 20;

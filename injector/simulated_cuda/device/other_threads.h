@@ -9,12 +9,11 @@
 
 namespace vramscope::simulated {
 
-// True if a thread other than the calling one and those in `except` runs, waits for a core, or waits for a
-// disk. False if all others sleep: for a lock, a timer, or another thread. True if /proc cannot be read.
-// About 5 us for each thread.
+// True if a thread other than the caller and those in `except` runs, or waits for a core or disk. False if
+// all others sleep. True if /proc cannot be read. About 5 us per thread.
 bool AnotherThreadRuns(std::span<const pid_t> except);
 
-// CPU time that the process has taken, without that of the calling thread.
+// The process's CPU time without the calling thread's.
 uint64_t CpuNanosecondsOfOtherThreads();
 
 }  // namespace vramscope::simulated

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers threads that only ask whether work is done, so that each run gets the same order.
+// Answers threads that only ask whether work is done, in the same order in each run.
 //
-// TensorFlow has such a thread for each GPU. It asks every few microseconds for the copies between host and
-// device, and runs what waits for them: a condition, the next batch. On a GPU, the host launches all that it
-// can before such a copy is done. Here the device takes no time. If the copy were done after a number of
-// launches or of questions, chance would decide what runs first, and with it the peak: by 16 % in a small
-// model.
+// TensorFlow has such a thread for each GPU. Such a thread asks for copies between host and device, and runs
+// what waits for them. On a GPU, the host launches all that it can before such a copy is done. If chance
+// decided the order, the peak would vary, by 16 % in a small model.
 //
-// So work counts as done once all other threads of the process have come to rest: they sleep in kRounds
-// rounds of questions, and launch nothing in between. More than one round, because a thread may sleep only
-// for a lock that the asking thread holds. Of several pieces of work, one is done first, and the next one only
-// after what waited for the first has come to rest too. Copies to the host come last: they wait for kernels,
-// and a batch on its way to the device does not. Otherwise the oldest is first.
+// So work counts as done once all other threads sleep in kRounds rounds of questions, without launches. More
+// rounds than one: a thread may sleep only for a lock of the asking thread. Work is done one piece at a time.
+// Copies to the host come last. Otherwise the oldest is first.
 //
 //   ask E2 (time 5, to the host) ─► no    E1 comes first
 //   ask E1 (time 9, a batch) ─► no        the executor runs
@@ -29,13 +25,12 @@
 namespace vramscope::simulated {
 
 inline constexpr int kRounds = 3;
-// A program may have a thread that always runs. Then work is done after this much CPU time without a launch.
-// CPU time, because a thread may wait long for a core.
+// With a thread that always runs, work is done after this CPU time without a launch.
 inline constexpr uint64_t kPatienceForOthersNs = 200'000'000;
-// Work that is no longer asked for does not hold back what is asked for more often than this.
+// Work that is no longer asked for holds others back for this many questions.
 inline constexpr uint64_t kPatienceForFirst = 1'000;
 
-// What a thread asks for, in the order in which it is done.
+// Asked work, in the order in which it is done.
 struct AskedWork {
   bool downloads = false;  // a copy to the host
   uint64_t time = 0;       // on the clock of launches
@@ -45,8 +40,8 @@ struct AskedWork {
 
 class Pollers {
  public:
-  // Whether this work counts as done. `progress`: changes with each launch and each recorded event. About 0.3
-  // ms with 60 threads, at once if `progress` has changed. Not thread-safe.
+  // True if this work counts as done. `progress`: changes with each launch and recorded event. About 0.3 ms
+  // with 60 threads. Not thread-safe.
   bool IsDone(const AskedWork& work, uint64_t progress);
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the simulated device. They come from environment variables, so that child processes get the
-// same device.
+// The settings of the simulated device, from environment variables, which child processes inherit.
 //
 //   VRAMSCOPE_SIMULATED_GPU=h100-80gb[:N]  the model (gpus.def) and how many of it; default h100-80gb
 //   VRAMSCOPE_SIMULATED_GPU_DESCRIPTION=   a row for a model that gpus.def lacks, as ParseGpu reads it
@@ -42,8 +41,8 @@ inline constexpr int kMaxDevices = 16;
 struct Settings {
   const Gpu* gpu;
   int machine_devices;        // number of devices of the machine
-  int devices;                // number that this process sees: all, or those in CUDA_VISIBLE_DEVICES
-  int physical[kMaxDevices];  // the machine's numbers of the devices that this process sees
+  int devices;                // number that this process sees (CUDA_VISIBLE_DEVICES)
+  int physical[kMaxDevices];  // the machine's numbers of these devices
   uint64_t capacity;          // bytes of each device
   uint64_t context;           // bytes
   ContextBasis context_basis;
@@ -55,24 +54,24 @@ struct Settings {
   const char* journal;  // the same
   const char* shared;   // nullptr = this process is alone
   bool count_kernels;   // false: code and printf take nothing
-  bool nccl_measured;   // true: a communicator takes `nccl` bytes, whatever its size
+  bool nccl_measured;   // true: a communicator takes `nccl` bytes
   uint64_t nccl;        // bytes
 };
 
-// Read once. An invalid value counts as absent, except that an unknown GPU gives a machine without devices.
+// Read once. Invalid values count as absent. An unknown GPU gives a machine without devices.
 const Settings& TheSettings();
 
-// "24GiB", "512M", "4096": binary units; "24GB" is 24 x 1000^3. 0 for an invalid size.
+// "24GiB", "512M", "4096": binary units; "24GB" is 24 x 1000^3. 0 if invalid.
 uint64_t ParseBytes(const char* text);
 
-// The machine's number of a device that this process sees, and back; -1 = not visible.
+// The machine's number of a visible device, and back; -1 = not visible.
 int PhysicalNumber(int device);
 int VisibleNumber(int physical);
 
-// Keeps the devices in CUDA_VISIBLE_DEVICES, by number or by UUID, in its order, up to the first one that
-// does not exist. Keeps none if one is named twice. nullptr = all.
+// Keeps the devices in CUDA_VISIBLE_DEVICES, by number or UUID, up to the first missing one. None if one is
+// named twice. nullptr = all.
 void ChooseVisible(const char* text, Settings& settings);
-// "GPU-7672616d-..." for the machine's device, as nvidia-smi would print it.
+// "GPU-7672616d-..." as nvidia-smi prints it.
 void PutUuidText(int physical, char* text, size_t capacity);
 
 // The settings of `gpu`, `capacity` and so on as texts; nullptr = absent. `devices` is 0 for an unknown GPU.

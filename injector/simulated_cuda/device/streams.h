@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams and events on a clock that counts launches instead of nanoseconds, so that two runs are alike.
+// Streams and events on a clock that counts launches instead of nanoseconds: each run is the same.
 //
-// Why not let everything complete at once: PyTorch keeps a block that another stream has used until an event
-// on that stream has passed. On a GPU the host runs ahead, so the event is late. If it never were late, such
-// blocks would be reused too early, and the run would seem to need less memory.
+// PyTorch keeps a block that another stream has used until an event on that stream has passed. On a GPU the
+// host runs ahead, so the event is late. If it were never late, the run would seem to need less memory.
 //
 //   launch n         the host's clock becomes n; the work is done at
 //                    max(end of the work before it on its stream, n) + lag
@@ -12,12 +11,11 @@
 //   synchronize      moves the host's clock to the time waited for
 //
 // lag = 0: all is done at once. 1 (default): an event passes with the next launch. N: the host is N launches
-// ahead, as with long kernels. A program that queries again and again and launches nothing is waiting:
-// after kPatience queries the wait ends. A thread that has never launched anything only waits (TensorFlow has
-// one, which sleeps between queries): for such a thread, kPatienceOfPollers queries end the wait.
+// ahead. A program that only queries is waiting: after kPatience queries the wait ends. For a thread that has
+// never launched anything (TensorFlow has one): after kPatienceOfPollers.
 //
-// late: work is done when a thread waits for it (synchronize), or when a thread that only asks finds all
-// others at rest (pollers.h). For TensorFlow, whose peak depends on when a copy is done.
+// late: work is done when a thread waits for it. Work is also done when an asking thread finds all others at
+// rest (pollers.h). Use it for TensorFlow, whose peak depends on copies.
 //
 //   lag 1: launch 5 on stream A, record E ─► E passes at 6: query = not ready; launch 6 ─► query = ready
 #pragma once
@@ -47,31 +45,29 @@ struct Stream {
 
 struct Event {
   unsigned flags = 0;
-  uint64_t time = 0;  // of the work before it; 0 = never recorded
+  uint64_t time = 0;  // of the work before; 0 = never recorded
   bool downloads = false;
   uint64_t host_ns = 0;
-  std::shared_ptr<Capture> capture;  // recorded in a capture: can only be waited for there
+  std::shared_ptr<Capture> capture;  // recorded in a capture: waits only there
   Frontier frontier;
 };
 
-// PyTorch's allocator queries the oldest event at each allocation, which may be hundreds of times between two
-// launches. A loop that waits for an event queries forever.
+// PyTorch's allocator may query an event hundreds of times between two launches. A waiting loop queries
+// forever.
 inline constexpr uint64_t kPatience = 10'000;
 inline constexpr uint64_t kPatienceOfPollers = 1'000;
 
-// Returns CUDA's errors as int. Functions take streams as callers pass them: a pointer, or 0, 1 or 2 for a
-// default stream.
+// Returns CUDA's errors as int. Streams as callers pass them: a pointer, or 0, 1 or 2 for a default stream.
 class Streams {
  public:
   explicit Streams(uint64_t lag, bool late = false) : lag_(lag), late_(late) {}
 
   Stream* Create(int device, unsigned flags, int priority);
   int Destroy(Stream* stream);
-  // The stream of a handle; each device has its own default streams.
+  // The stream of a handle. Each device has its own default streams.
   Stream* Find(void* handle, int device);
 
-  // Puts work on the stream: one step of the clock, or a node of the capture. `downloads`: it is a copy to the
-  // host.
+  // Puts work on the stream: a step of the clock, or a node of the capture. `downloads`: a copy to the host.
   int Issue(Stream* stream, NodeType type, bool downloads = false);
   int Query(Stream* stream);
   int Synchronize(Stream* stream);
@@ -108,11 +104,11 @@ class Streams {
   uint64_t lag_;
   bool late_;
   Pollers pollers_;          // if late
-  uint64_t waited_for_ = 0;  // the latest time that a thread has waited for
+  uint64_t waited_for_ = 0;  // latest time that a thread has waited for
   uint64_t recorded_ = 0;    // events
   uint64_t now_ = 0;
   uint64_t next_id_ = 1;
-  uint64_t asked_at_ = 0;  // the clock at the last queries answered with kNotReady, and how many there were
+  uint64_t asked_at_ = 0;  // the clock at the last kNotReady answers, and their number
   uint64_t asked_times_ = 0;
   uint64_t polled_times_ = 0;  // by threads that launch nothing
   std::map<Stream*, std::unique_ptr<Stream>> streams_;

@@ -6,9 +6,8 @@
 //              mapping is left
 //   address ◄── reserved; may hold any number of mappings, none of which overlap
 //
-// The contents belong to the address, not to the handle: two mappings of one handle do not share their bytes.
-// An exported handle gets a file. From then on its contents are the file's, in every process that imports it.
-// The memory counts for the process that created it.
+// Contents belong to the address: two mappings of one handle do not share their bytes. An exported handle
+// gets a file, whose contents all importers share. The memory counts for its creator.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +22,8 @@ using PhysicalHandle = uint64_t;  // CUmemGenericAllocationHandle
 
 class VirtualMemory {
  public:
-  // All return kSuccess or a CUDA error. Sizes and addresses must be multiples of the granule, otherwise
-  // kInvalidValue.
+  // All return kSuccess or a CUDA error. kInvalidValue unless sizes and addresses are multiples of the
+  // granule.
   int Create(int device, uint64_t bytes, const Origin& origin, PhysicalHandle* handle);
   int Release(PhysicalHandle handle);
   // The handle mapped there, with its count increased.
@@ -34,13 +33,13 @@ class VirtualMemory {
   int FreeAddresses(uint64_t address, uint64_t bytes);
 
   int Map(uint64_t address, uint64_t bytes, PhysicalHandle handle);
-  // Removes all mappings in the range, which must begin and end at mapping boundaries.
+  // Removes all mappings in the range. The range must begin and end at boundaries of mappings.
   int Unmap(uint64_t address, uint64_t bytes);
 
   // A new descriptor of the handle's file. kInvalidValue if there is no such handle.
   int Export(PhysicalHandle handle, int* file);
-  // A handle for memory that another process has exported. kInvalidValue for another kind of descriptor;
-  // kInvalidDevice if its device is not visible here. The caller keeps its descriptor.
+  // A handle for memory that another process has exported. kInvalidValue for other descriptors;
+  // kInvalidDevice if its device is not visible. The caller keeps its descriptor.
   int Import(int file, PhysicalHandle* handle);
 
   // -1 if there is no such handle.

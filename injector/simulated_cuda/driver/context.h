@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The current device of a thread, and helpers that the driver's functions share.
+// The current device of a thread, and shared helpers of the driver's functions.
 #pragma once
 
 #include "injector/simulated_cuda/abi.h"
@@ -9,7 +9,7 @@
 
 namespace vramscope::simulated {
 
-// CUcontext. Each device has its primary context, and those that a program creates.
+// CUcontext. A device has a primary context, and those that a program creates.
 struct Context {
   int device;
   unsigned flags;
@@ -21,23 +21,21 @@ struct Context {
 int CurrentDevice();
 Context* CurrentContext();
 void SetCurrentContext(Context* context);
-// Returns the primary context, and takes its memory from the device the first time. kInvalidDevice, or
-// kOutOfMemory if the context does not fit.
+// The primary context; the first call takes its memory. kInvalidDevice, or kOutOfMemory if it does not fit.
 int ActivateDevice(int device, Context** context);
-// Creates a further context, which takes as much memory as a primary one. Same errors.
+// Creates a further context, as large as a primary one. Same errors.
 int CreateContext(int device, Context** context);
 void DestroyContext(Context* context);
-// True if the device's primary context exists. Does not create it.
+// True if the primary context exists.
 bool IsActive(int device);
 
-// How the program entered CUDA: through the runtime, which announces it (private_calls.h), or through the
-// driver function `call` itself.
+// How the program entered CUDA: through the runtime (private_calls.h), or through the driver function `call`.
 Origin OriginOf(const char* call, const void* caller);
 #define SIMULATED_ORIGIN() OriginOf(__func__, __builtin_return_address(0))
 
 bool IsDevice(int device);
 
-// The stream of a handle that the program passed.
+// The stream of a program's handle.
 Stream* StreamOf(void* handle);
 
 }  // namespace vramscope::simulated

@@ -35,8 +35,7 @@ int LoadFixed(void** module, uint64_t bytes, const Origin& origin) {
   return kSuccess;
 }
 
-// A module takes its code when it is loaded and keeps it: it shares blocks with other code, so unloading one
-// module frees none.
+// A module takes its code when loaded and keeps it: unloading one module frees no shared block.
 int Load(void** module, const void* image, const Origin& origin) {
   if (const uint64_t bytes = TheSettings().module; bytes != 0) return LoadFixed(module, bytes, origin);
   const Gpu& gpu = *TheSettings().gpu;

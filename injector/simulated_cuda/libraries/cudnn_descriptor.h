@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor of cuDNN's graph interface: a store of attributes, some of which are other descriptors.
+// A descriptor of cuDNN's graph interface: a store of attributes, some of which are descriptors.
 //
-// The numbers come from cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
-// cudnnBackendAttributeType_t in cuDNN's public header cudnn_graph.h. They are the same in every cuDNN 9.
+// Numbers: cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and cudnnBackendAttributeType_t in
+// cudnn_graph.h (all of cuDNN 9).
 #pragma once
 
 #include <atomic>
@@ -69,11 +69,11 @@ enum Name : int {
   kEngineDevice = 1307,
   kDeviceJson = 2702,
 
-  kIsEstimated = -2,    // not cuDNN's: set in a configuration that our model proposed
-  kFirstExecuted = -1,  // not cuDNN's: in a graph, the plan that ran first
+  kIsEstimated = -2,    // ours: in a configuration that our model proposed
+  kFirstExecuted = -1,  // ours: in a graph, the plan that ran first
 };
 
-// Bytes of one element of that type: 4 for enumerations, 8 for descriptors and pointers.
+// Bytes of one element: 4 for enumerations, 8 for descriptors and pointers.
 size_t BytesOf(int type);
 
 struct Attribute {
@@ -82,9 +82,8 @@ struct Attribute {
   std::vector<unsigned char> bytes;
 };
 
-// A descriptor counts its owners: its creator, and every descriptor that refers to it. cuDNN lets the creator
-// destroy a descriptor that others still need. Only the count is thread-safe; cuDNN's own descriptors are not
-// thread-safe either.
+// A descriptor counts its owners: its creator, and every descriptor that refers to it. Only the count is
+// thread-safe.
 class Descriptor {
  public:
   explicit Descriptor(int kind) : kind_(kind) {}
@@ -96,12 +95,12 @@ class Descriptor {
 
   void Set(int name, int type, int64_t count, const void* elements);
   void SetInt64(int name, int64_t value) { Set(name, kInt64, 1, &value); }
-  // Copies the attributes of `other`. Descriptors among them are shared, not copied.
+  // Copies the attributes of `other`. Shares descriptors.
   void CopyFrom(const Descriptor& other);
 
   // nullptr if never set.
   [[nodiscard]] const Attribute* Find(int name) const;
-  // Empty if never set, or without descriptors.
+  // Empty if never set, or not descriptors.
   [[nodiscard]] std::vector<Descriptor*> Children(int name) const;
   [[nodiscard]] Descriptor* Child(int name) const;  // the first; nullptr if there is none
   [[nodiscard]] std::vector<int64_t> Int64s(int name) const;

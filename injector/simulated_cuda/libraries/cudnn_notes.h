@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dry run reports about cuDNN's workspaces. For convolutions: their sizes and where these come from.
-// For other operations: which ones ran, because their workspaces are not known.
+// A dry run's report about cuDNN's workspaces. Convolutions: sizes and their source. Other operations: which
+// ones ran, because their workspaces are not known.
 //
 //   VRAMSCOPE_SIMULATED_CUDNN_NOTES=FILE    written when the process ends, "%p" = its process id. Columns are
 //                                           separated by tabs:

@@ -2,10 +2,9 @@
 // vramscope-cudnn-oracle LIBCUDNN DEVICE-JSON: answers questions about cuDNN's plans on standard input, which
 // is a socket. It ends when the other end is closed.
 //
-// Why a separate process: the real cuDNN and its CUDA libraries must never be in the process whose CUDA
-// libraries are simulated. This process also contains cuDNN's crashes and its memory. It first writes its
-// cuDNN version (i64, 0: none). Then, for each question (cudnn_message.h), it writes cuDNN's status (i32) and
-// the answer.
+// The real cuDNN and its CUDA libraries must never be in the process whose CUDA libraries are simulated. It
+// first writes its cuDNN version (i64, 0: none). Then, for each question (cudnn_message.h), it writes cuDNN's
+// status (i32) and the answer.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,8 +22,8 @@ namespace {
 constexpr int kPipe = STDIN_FILENO;
 constexpr int kForEver = -1;
 
-// Detaches from its parent, so that a program that waits for all of its children does not wait for us; and
-// from the terminal, so that Ctrl-C does not reach us. Closes the open files of the program.
+// Detaches from parent and terminal. A program that waits for all its children does not wait for us, and
+// Ctrl-C does not reach us. Closes the open files of the program.
 void Detach() {
   if (fork() > 0) _exit(0);
   setsid();

@@ -93,8 +93,8 @@ int Execute(Descriptor& plan) {
     const bool is_estimated = plan.Child(kPlanConfiguration)->Find(kIsEstimated) != nullptr;
     NoteWorkspace(is_estimated, plan.Int64(kPlanWorkspace, 0));
   }
-  // The other graphs that PyTorch creates are those of attention. The known workspaces (the accumulator of dq
-  // and the sums of softmax) are requested by the graph's creator itself (cudnn-frontend, in PyTorch).
+  // The other graphs that PyTorch creates are those of attention. Their workspaces (the accumulator of dq and
+  // the sums of softmax) are requested by the graph's creator (cudnn-frontend, in PyTorch).
   if (first == 0 && !IsConvolution(graph)) NoteUncounted(Operation::kAttention);
   return first == 0 || first == self ? kOk : kNotSupported;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real cuDNN, as far as it answers without a GPU.
 //
-// Since 9.8, cuDNN accepts a device described as JSON instead of a real one (deviceless ahead-of-time
-// compilation; docs.nvidia.com/deeplearning/cudnn, "Deviceless Ahead-of-time Compilation", and
-// CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Its heuristics then return the engines for
-// that GPU, and a finalized plan knows its workspace. CUDA's driver is never called.
+// Since 9.8, cuDNN accepts a device described as JSON (docs.nvidia.com/deeplearning/cudnn, "Deviceless
+// Ahead-of-time Compilation"; CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Heuristics then
+// return the engines for that GPU, and plans know their workspaces.
 #pragma once
 
 #include <string>
@@ -18,19 +17,19 @@ inline constexpr size_t kFirstDeviceless = 90800;  // cudnnGetVersion
 
 class RealCudnn {
  public:
-  // `library` is a file. `*version` is the version it reports, 0 if it cannot be loaded.
+  // `library`: a file. `*version`: its version, or 0 if it cannot be loaded.
   RealCudnn(const char* library, const char* device_json, size_t* version);
   RealCudnn(const RealCudnn&) = delete;
   RealCudnn& operator=(const RealCudnn&) = delete;
 
-  // Finalizes `question` (heuristics, an engine or an execution plan) with everything it refers to. Returns
-  // cuDNN's status. On success `answer`, of the same kind, gets the attributes that cuDNN sets.
+  // Finalizes `question` (heuristics, an engine or a plan) with all that it refers to. Returns cuDNN's
+  // status. On success `answer` gets the attributes that cuDNN sets.
   int Finalize(const Descriptor& question, Descriptor& answer);
 
  private:
   using Backend = void*;  // cudnnBackendDescriptor_t
 
-  // Both store the first status other than success in status_.
+  // Both store the first error in status_.
   Backend Rebuild(const Descriptor& descriptor);
   void SetAttributes(Backend backend, const Descriptor& descriptor);
   Backend Make(int kind);

@@ -216,13 +216,12 @@ SIMULATED_EXPORT int cudnnGetRNNDataDescriptor(const RnnData* data, int* type, i
   return 0;
 }
 
-// cuDNN does not document its sizes. The formulas below reproduce the two that were published
-// (pytorch/pytorch, issue 2895, cuDNN 7 on a P100): reserve 736,000,000 bytes for an LSTM and 864,000,000 for
-// a GRU, workspace 17,730,560 and 13,169,920. Their dimensions follow from the parameters that the issue
-// names: 4 layers of 320, 123 inputs; then backward keeps 5 or 6 vectors of each step and layer and the
-// output of every layer but the last, for 25,000 steps x samples, and a workspace has the matrices again and
-// 3 x gates - 1 vectors of a step, if the batch was 100. Newer releases, and other algorithms than the
-// standard one, may differ.
+// cuDNN does not document its sizes. The formulas reproduce the published sizes (pytorch/pytorch, issue 2895,
+// cuDNN 7 on a P100). Reserve: 736,000,000 bytes for an LSTM, 864,000,000 for a GRU. Workspace: 17,730,560
+// and 13,169,920. The issue names 4 layers of 320, and 123 inputs. Backward keeps 5 or 6 vectors of each step
+// and layer, and the output of every layer but the last, for 25,000 steps x samples. A workspace has the
+// matrices again and 3 x gates - 1 vectors of a step, if the batch was 100. Newer releases and other
+// algorithms may differ.
 SIMULATED_EXPORT int cudnnGetRNNTempSpaceSizes(void*, const Rnn* rnn, int mode, const RnnData* data,
                                                size_t* workspace, size_t* reserve) {
   constexpr int kTraining = 1;

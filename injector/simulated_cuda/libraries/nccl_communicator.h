@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's part of an NCCL communicator, and its device memory (nccl_memory.h). The memory is taken from
-// libcuda.so.1 when NCCL would take it, and given back when the communicator ends.
+// One rank's part of an NCCL communicator, and its device memory (nccl_memory.h). Memory is taken when NCCL
+// would take it, until the communicator ends.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr int kNcclOk = 0;
 inline constexpr int kNcclUnhandledCudaError = 1;
 inline constexpr int kNcclInvalidArgument = 4;
 
-// The fields of ncclConfig_t that we read; NCCL sets unset fields to INT_MIN.
+// Fields of ncclConfig_t that we read; INT_MIN = unset.
 struct NcclConfig {
   size_t size;
   unsigned magic, version;
@@ -30,15 +30,14 @@ struct NcclConfig {
 
 enum class Collective { kBroadcast, kGather, kReduceToAll };
 
-// NCCL's release number, 22602 for 2.26.2: the release of the wheel.
+// NCCL's release, 22602 for 2.26.2: that of the wheel.
 int NcclRelease();
 // The last out-of-memory error in NCCL's words; "" = none.
 const char* LastNcclError();
 
 class Communicator {
  public:
-  // On the calling thread's current device. `id` is the same for all its ranks. `parent`: the communicator it
-  // is split off from.
+  // On the calling thread's current device. `id`: the same for all ranks. `parent`: if it is split off.
   Communicator(uint64_t id, int ranks, int rank, const NcclConfig* config,
                const Communicator* parent = nullptr);
   ~Communicator();
@@ -48,15 +47,14 @@ class Communicator {
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] uint64_t id() const { return id_; }
-  // Returns the number of the next split, from 1. All ranks of a communicator split it in the same order.
+  // The number of the next split, from 1. All ranks split in the same order.
   uint32_t CountSplit() { return ++splits_; }
-  // Like CountSplit, for the messages that this rank sends to one rank or to all (MessageKey::kToAll), and
-  // for those that it awaits from one rank.
+  // Like CountSplit, for messages to one rank or to all (MessageKey::kToAll), and for messages awaited from a
+  // rank.
   uint32_t CountMessage(int to) { return ++messages_[to]; }
   uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 
-  // These take the memory that has not been taken yet. They return kNcclOk, or kNcclUnhandledCudaError if the
-  // device is full.
+  // Take the memory that has not been taken yet. kNcclOk, or kNcclUnhandledCudaError if the device is full.
   int Begin();
   int Use(Collective collective, size_t bytes);
   int UseSend(int peer);
@@ -73,7 +71,7 @@ class Communicator {
   uint32_t splits_ = 0;
   bool connects_when_used_ = true;
   uint64_t measured_ = 0;  // the user's figure, taken at once
-  NcclMemory plan_;        // of the memory that has not been taken yet
+  NcclMemory plan_;        // of memory not taken yet
   uint64_t receive_pool_ = 0;
   std::set<int> sends_, receives_;
   std::map<int, uint32_t> messages_, awaited_;

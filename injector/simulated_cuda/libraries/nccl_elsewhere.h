@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a communicator would take on the other models of gpus.def (elsewhere.h). Each use counts
-// with that model's own buffer sizes (nccl_memory.h).
+// The memory of a communicator on the other models of gpus.def (elsewhere.h), with their own buffer sizes
+// (nccl_memory.h).
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,8 @@
 
 namespace vramscope::simulated {
 
-// The memory of one communicator; the destructor gives it back. The sum over a process's communicators is
-// tracked, and the highest sum of each model is reported when the process ends. Does nothing without the
-// environment variable.
+// One communicator's memory, until destroyed. At the process's end, reports the highest sum over
+// communicators for each model. Does nothing unless requested.
 class NcclElsewhere {
  public:
   using Part = uint64_t NcclMemory::*;
@@ -23,9 +22,9 @@ class NcclElsewhere {
   NcclElsewhere(const NcclElsewhere&) = delete;
   NcclElsewhere& operator=(const NcclElsewhere&) = delete;
 
-  // The code of NCCL's kernels; counts once per process.
+  // The code of NCCL's kernels, once per process.
   static void CountCode();
-  // `sharing_parent`: the number of ranks of the parent whose resources it shares; 0 = no parent.
+  // `sharing_parent`: ranks of the parent whose resources it shares; 0 = none.
   void Plan(const NcclSettings& settings, int release, int ranks, int rank, int sharing_parent);
   void Take(Part part);
   void TakeOnce(Part part);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends small integers between ranks if the other ranks run: sizes, shapes, token counts, flags and pickles,
-// because ranks base decisions on them. No other data is sent: nccl_data.h fills those buffers.
+// Sends small integers between running ranks: sizes, shapes, token counts, flags and pickles. nccl_data.h
+// fills all other buffers.
 //
-// Here the host waits inside the call for the other ranks' values; with NCCL the stream would wait. So a rank
-// sends everything in a group of calls before it waits for anything.
+// The host waits for other ranks inside the call. So a rank sends everything in a group before it waits.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +16,8 @@ namespace vramscope::simulated {
 inline constexpr int kIntegerTypes = 6;
 inline constexpr size_t kMostExchangedBytes = 64 << 10;
 
-// These act only on the types above. All return false otherwise: the caller then proceeds as without other
-// ranks. `to` and `from` are device memory; `from` has been read when these return. Arriving data is written
-// now or, in a group, by FinishExchanges.
+// Only for the types above. False otherwise: proceed as without other ranks. `to` and `from`: device memory;
+// `from` has been read on return. Data arrives now or, in a group, in FinishExchanges.
 bool ExchangeReduced(const void* from, void* to, size_t count, int type, int operation, bool wanted,
                      Communicator& communicator, void* stream);
 bool ExchangeFromRoot(const void* from, void* to, size_t bytes, int type, int root,

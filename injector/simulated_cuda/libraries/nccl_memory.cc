@@ -41,9 +41,8 @@ int AtLeastAtMost(int value, int least, int most) {
 int MostChannels(int release) { return release >= 22500 ? 64 : 32; }
 
 // What the search for rings (graph/search.cc) finds on a full board, twice: each ring is used twice
-// (graph/connect.cc). 8 V100: 6 rings (issue 713); A100: 12 links of 20 GB/s make 12 rings; H100: 18 of 20.6
-// make 12; B200: 18 of 40.1 make 16. Over PCIe 4 ("4 coll channels", issue 1706). Alone, as many as there can
-// be.
+// (graph/connect.cc). 8 V100: 6 rings (issue 713). A100: 12 links of 20 GB/s make 12. H100: 18 of 20.6 make
+// 12. B200: 18 of 40.1 make 16. Over PCIe 4 ("4 coll channels", issue 1706). Alone, as many as there can be.
 int Channels(const NcclGpu& gpu, int release, int ranks) {
   if (ranks == 1) return MostChannels(release);
   if (!gpu.nvlink) return 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device memory that an NCCL communicator takes. Computed as NCCL computes it, from its source (2.18 to
-// 2.30) and the topology of boards with such a GPU.
+// The device memory that an NCCL communicator takes. From NCCL's source (2.18 to 2.30) and the topology of
+// boards with such a GPU.
 //
 //   ring     channels x (send + receive)      to and from the neighbors              transport/p2p.cc
 //   tree     what the ring has not            the other direction                    graph/connect.cc
@@ -11,29 +11,29 @@
 //   send = 4 KiB, receive = 4 KiB + LL 512 KiB + LL128 4.69 MiB + Simple 4 MiB, each in whole 2 MiB: 2 + 10
 //   MiB. Between two A100s the Simple buffer lies on the sending side: 6 + 6 MiB.
 //
-// Since NCCL 2.22, each buffer is taken at its first use. Earlier releases take the buffers of peers at their
-// first use, and all others when the communicator is created. So do later releases with
-// NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0 (init.cc, runtimeConn).
+// Since NCCL 2.22, each buffer is taken at its first use. Earlier releases take only buffers of peers at
+// first use, and others at creation. Later releases do so with NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0
+// (init.cc, runtimeConn).
 //
-// Checked against users' measurements (in parentheses: the issue or pull request of NVIDIA/nccl): 544 and 688
-// MiB in groups of 2 and 4 A100s (964); buffers of 10485760 and 2097152 bytes, 32 channels for each pair of
-// H100s (1685); a pool of 512 MiB for a group of one (2363), and none by default (2366). The topology is
-// unknown: boards with NVLink are assumed to be full HGX boards of eight.
+// Users' measurements agree. Numbers in parentheses are issues or pull requests of NVIDIA/nccl. 544 and 688
+// MiB in groups of 2 and 4 A100s (964). Buffers of 10485760 and 2097152 bytes, 32 channels for each pair of
+// H100s (1685). A pool of 512 MiB for a group of one (2363), and none by default (2366). Boards with NVLink
+// are assumed to be full HGX boards of eight.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::simulated {
 
-// The properties of a GPU that NCCL's buffers depend on.
+// Properties of a GPU for NCCL's buffers.
 struct NcclGpu {
   int compute_capability;  // 90
-  bool nvlink;             // on a board whose GPUs are all connected by NVLink
+  bool nvlink;             // on a board with all GPUs connected by NVLink
   bool peer_access;        // false: buffers lie in host memory
 };
 
-// Derived from the driver's answers: GPUs with HBM come on boards with NVLink; GeForce cards cannot reach
-// each other's memory.
+// From the driver's answers. GPUs with HBM have boards with NVLink; GeForce cards cannot reach each other's
+// memory.
 NcclGpu NcclGpuOf(int compute_capability, int bus_bits, const char* product);
 
 // NCCL's settings; -1 = NCCL's own default.
@@ -52,32 +52,31 @@ struct NcclSettings {
 // From the environment.
 NcclSettings NcclSettingsOfProcess();
 
-// Bytes on this rank's device. Each comment names the use that takes the memory.
+// Bytes on this rank's device. Comments name the use that takes the memory.
 struct NcclMemory {
   uint64_t ring = 0;     // any collective
   uint64_t tree = 0;     // a reduction to all
   uint64_t nvls = 0;     // a collective that adds up or gathers
-  uint64_t send = 0;     // a message to a peer on the same board, for each such peer
-  uint64_t receive = 0;  // a message from a peer on the same board, for each such peer
+  uint64_t send = 0;     // a message to a peer on the board, for each peer
+  uint64_t receive = 0;  // a message from a peer on the board, for each peer
   uint64_t pool = 0;     // a message to a peer on another board; as much again for messages from there
 };
 
-// True if connections are made at their first use; otherwise ring, tree, NVLS and the pool for sending are
-// made at once.
+// True if connections are made at first use; otherwise ring, tree, NVLS and the sending pool are made at
+// once.
 bool ConnectsWhenUsed(const NcclSettings& settings, int release);
 
-// For a communicator split off a parent of `parent_ranks` ranks: removes what the two share. That is the
-// pool, and NVLink SHARP's buffers if both have as many ranks on the board (init.cc, nvls.cc). Rings count in
-// full: which of the parent's connections a child can use depends on its members.
+// Removes what a communicator shares with its parent of `parent_ranks` ranks. That is the pool, and NVLink
+// SHARP's buffers if both have as many ranks on the board (init.cc, nvls.cc). Rings count in full.
 void ShareWithParent(int parent_ranks, int ranks, NcclMemory* memory);
 
 // `release` is NCCL's, 22602 for 2.26.2. `ranks` is at least 1.
 NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int release, int ranks, int rank);
 
-// All code of NCCL's kernels for that GPU, once per process (overheads.def).
+// All code of NCCL's kernels for that GPU (overheads.def).
 uint64_t NcclCodeBytes(int compute_capability);
 
-// True if two ranks are on one board, if boards have as many GPUs as NcclMemoryFor assumes.
+// True if two ranks are on one board, with boards as in NcclMemoryFor.
 bool OnOneBoard(int rank, int peer);
 
 }  // namespace vramscope::simulated

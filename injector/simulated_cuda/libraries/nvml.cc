@@ -360,8 +360,8 @@ SIMULATED_EXPORT int nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
   *status = 0;  // fine
   return kOk;
 }
-// "Not supported" would make PyTorch print a warning on devices of compute capability 9.0. State 0 means that
-// there is no fabric.
+// "Not supported" would make PyTorch print a warning on compute capability 9.0. State 0 means that there is
+// no fabric.
 SIMULATED_EXPORT int nvmlDeviceGetGpuFabricInfoV(void*, unsigned char* information) {
   constexpr size_t kAfterVersion = 4, kClusterUuidAndStatus = 28;
   std::memset(information + kAfterVersion, 0, kClusterUuidAndStatus);

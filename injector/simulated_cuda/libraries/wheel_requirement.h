@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which release of an NVIDIA library the PyTorch in this process was built for, from its wheel.
+// The release of an NVIDIA library that this process's PyTorch was built for, from its wheel.
 //
-// Why: PyTorch refuses a cuDNN of another major release or an older minor one, and chooses attention kernels
-// by cuDNN's release. The wheel's METADATA names the exact package: "Requires-Dist:
-// nvidia-cudnn-cu13==9.26.0.51".
+// PyTorch refuses a cuDNN of another major release or an older minor one. The wheel's METADATA:
+// "Requires-Dist: nvidia-cudnn-cu13==9.26.0.51".
 #pragma once
 
 #include <string>
@@ -14,10 +13,10 @@ struct Release {
   int major = 0, minor = 0, patch = 0;  // 0.0.0 = unknown
 };
 
-// The folder that contains this process's PyTorch (the folder torch/); empty if PyTorch is not loaded.
+// The folder that contains this process's torch/; empty if not loaded.
 std::string SitePackages();
 
-// `package` is the beginning of the name there: "nvidia-cudnn-cu". Reads one file at the first call.
+// `package`: begin of its name, "nvidia-cudnn-cu". Reads one file, once.
 Release RequiredRelease(const char* package);
 
 }  // namespace vramscope::simulated

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by all functions of the runtime: the driver's functions, and the calling thread's device and last
-// error.
+// Shared by all functions of the runtime: the driver's functions, and a thread's device and last error.
 //
-// The driver is reached as NVIDIA's runtime reaches it: through dlopen, one dlsym and then cuGetProcAddress
-// for each function. So a hook of the driver sees here what it would see on a GPU. No CUDA header: handles
-// are void*, device pointers are addresses.
+// The driver is reached as by NVIDIA's runtime: dlopen, one dlsym, then cuGetProcAddress. A hook of the
+// driver sees the same as on a GPU. Handles are void*, device pointers are addresses.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +22,7 @@ struct Driver {
 #undef DRIVER
 };
 
-// The table; nullptr if there is no libcuda.so.1 with all of its functions. Every call then returns that
-// there is no device.
+// nullptr without a libcuda.so.1 with all functions. Calls then return that there is no device.
 const Driver* TheDriver();
 
 // Keeps the error for cudaGetLastError and returns it.
@@ -33,13 +30,13 @@ int Keep(int error);
 int LastError();
 void ForgetLastError();
 
-// The thread's current device; a thread that never chose has device 0.
+// The thread's current device, 0 at first.
 int RuntimeDevice();
 // kSuccess once the thread has the context of its current device.
 int UseDevice();
 int ChooseDevice(int device);
 
-// One call of the runtime by the program: records the caller for the ledger.
+// One call by the program: records the caller for the ledger.
 class CallFrom {
  public:
   CallFrom(const char* call, const void* caller) { Announce(call, caller); }
@@ -54,7 +51,7 @@ class CallFrom {
 };
 #define SIMULATED_CALL() const CallFrom call_from(__func__, __builtin_return_address(0))
 
-// Calls the driver's `cuName(arguments)` with the thread's context and keeps its error.
+// Calls `cuName(arguments)` with the thread's context and keeps its error.
 #define ON_DEVICE(...)                                 \
   do {                                                 \
     const int no_device = UseDevice();                 \
@@ -62,7 +59,7 @@ class CallFrom {
     return Keep(TheDriver()->__VA_ARGS__);             \
   } while (false)
 
-// Like ON_DEVICE, for functions that need no context.
+// Like ON_DEVICE, without a context.
 #define WITH_DRIVER(...)                                \
   do {                                                  \
     if (TheDriver() == nullptr) return Keep(kNoDevice); \

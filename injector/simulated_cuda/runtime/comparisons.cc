@@ -48,7 +48,7 @@ Comparison Of(Kind kind, const char* type) {
 }
 
 // How a kernel reads elements: as they are stored, or converted from the types in its sixth argument. The
-// unrolled one also handles values that are not at a multiple of 16 bytes, such as the last one of a row.
+// unrolled one also handles values that are not at a multiple of 16 bytes.
 enum class Loads { kNone, kAsStored, kWithCast };
 
 Loads LoadsOf(const char* kernel) {
@@ -196,9 +196,9 @@ bool InOrder(int operation, double a, double b) {
   }
 }
 
-// The arguments are: the count; the operator (0: ==, 1: !=; or in InOrder's encoding) followed by the number,
-// if there is one; the addresses of the result, x and y; and, if elements are converted, sixth, the stored
-// types of x and y, one byte each. The operator has 4 bytes and the number is aligned to its width.
+// Arguments: the count; the operator (0: ==, 1: !=; or in InOrder's encoding), followed by the number, if
+// any; the addresses of the result, x and y. If elements are converted, the sixth has the stored types of x
+// and y, one byte each. The operator has 4 bytes and the number is aligned to its width.
 struct Operands {
   int operation = 0;
   void* result = nullptr;

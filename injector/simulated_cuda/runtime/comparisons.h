@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons of one value. They are answered although no kernel computes: programs wait for the answers,
-// and checks in PyTorch raise errors that depend on them.
+// Comparisons of one value. Comparisons are answered although no kernel computes: programs wait for them, and
+// PyTorch's checks depend on them.
 //
 //   x == 3, x < 3, x == y    and !=, <=, >, >=: computed. Uploaded values are compared as they are. A value
 //                            that a kernel would have computed is 0, so all agree, and a loop that waits for
@@ -14,21 +14,21 @@
 //   all() of nothing         true: PyTorch fills in the answer
 //
 // PyTorch 2.4 to 2.15: CompareEQKernel.cu, CompareKernels.cu, FillKernel.cu, Equal.cpp and
-// is_scalar_tensor_true of TensorSubclassLikeUtils.h in aten/src/ATen. Kernels are recognized by name, so
-// another release can only have fewer answers.
+// is_scalar_tensor_true of TensorSubclassLikeUtils.h in aten/src/ATen. Kernels are recognized by name;
+// another release may have fewer answers.
 #pragma once
 
 #include <cstddef>
 
 namespace vramscope::simulated {
 
-// The calling thread launches this kernel with pointers to its arguments (nullptr: not known).
+// The thread launches this kernel with these pointers (nullptr: not known).
 void NoteComparison(const void* kernel, void* const* arguments);
-// True if the last launched kernel sets a single byte to "true": in the first function, as the result of a
-// comparison; in the second, by a fill, which the simulation does not carry out.
+// True if the thread's last kernel sets a single byte to "true". That kernel is a comparison, or a fill (not
+// carried out).
 bool LastLaunchComparedTrue();
 bool LastLaunchFilledTrue();
-// The thread has just copied this many bytes from device to device.
+// The thread copied bytes on the device.
 void NoteDeviceCopy(void* to, const void* from, size_t bytes);
 
 }  // namespace vramscope::simulated

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds which GPUs a module was compiled for, from the headers of its fat binary.
+// Finds the GPUs that a module was compiled for, from its fat binary's headers.
 //
-// Why: CUB chooses how to sort and reduce by a kernel's ptxVersion, and knows only the architectures that it
-// was compiled for. On an RTX 4090 (8.9) PyTorch 2.15 runs its code for 8.6. If the simulation reported 8.9,
-// CUB would return cudaErrorInvalidDeviceFunction, which no real GPU does.
+// CUB chooses by a kernel's ptxVersion, and knows only the architectures that it was compiled for. PyTorch
+// 2.15 runs its code for 8.6 on an RTX 4090 (8.9). With 8.9, CUB would return cudaErrorInvalidDeviceFunction.
 //
 //   wrapper (.nvFatBinSegment)   magic 0x466243b1, version, pointer to ─► container
 //   container                    magic 0xba55ed50, header bytes, bytes, then the entries
 //   entry                        kind (1 PTX, 2 machine code), header bytes, bytes, ...,
 //                                architecture (86) at 28, flags at 40, unpacked bytes at 56
 //
-// nvcc has written this layout since CUDA 4. The compressed content (LZ4; Zstandard since CUDA 13) is never
-// read.
+// nvcc's layout since CUDA 4. Compressed content is never read.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +21,13 @@ struct KernelVersion {
   int binary = 0;  // as in cudaFuncAttributes
 };
 
-// What a GPU of `architecture` (89) would run of the module: the newest machine code of its own major version
-// that is not newer than the GPU, otherwise the newest PTX. {0, 0} if nothing fits: PyTorch 2.15 has nothing
-// for a V100. {architecture, architecture} if the wrapper has an unknown format.
+// The version that a GPU of `architecture` (89) would run. It is the newest machine code of its major
+// version, not newer than the GPU. Else the newest PTX. {0, 0} if nothing fits; {architecture, architecture}
+// for an unknown format.
 KernelVersion BestVersion(const void* wrapper, int architecture);
 
-// The bytes of machine code in the module for that GPU, unpacked: an ELF file with code, constants and
-// tables. 0 if there is none, or if the wrapper has an unknown format.
+// Bytes of the module's machine code for that GPU, unpacked: an ELF file. 0 if there is none, or for an
+// unknown format.
 uint64_t MachineCodeBytes(const void* wrapper, int architecture);
 
 }  // namespace vramscope::simulated

@@ -57,9 +57,9 @@ bool CountsRuns(const char* kernel) {
   return (Named(kernel, "DeviceSelect") && Named(kernel, "equal_to")) || Named(kernel, "3rle6encode");
 }
 
-// Kernels that check whether something holds for all elements: all(), and the product of two comparisons with
-// which PyTorch checks whether a value is finite (isfinite in aten/src/ATen/native/TensorCompare.cpp). For
-// one value there is nothing to reduce after it.
+// Kernels that check whether something holds for all elements: all(), and the product with which PyTorch
+// checks for finite values (isfinite in aten/src/ATen/native/TensorCompare.cpp). For one value there is
+// nothing to reduce after it.
 bool AsksWhetherAll(const char* kernel) {
   return Named(kernel, "and_kernel") || Named(kernel, "10MulFunctorIbE");
 }
@@ -162,8 +162,8 @@ Place ProgramPlace() {
   return place;
 }
 
-// Reports to vramscope_dryrun, which may end the program: an exception is raised where the main thread is.
-// Python calls this between two of its instructions; it takes ownership of `place`.
+// Reports to vramscope_dryrun, which may end the program with an exception in the main thread. Python calls
+// this between two of its instructions; it takes ownership of `place`.
 int TellOfReads(void* place) {
   const auto* const told = static_cast<Place*>(place);
   const Python& python = ThePython();

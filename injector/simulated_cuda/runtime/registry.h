@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels and variables that the program's libraries register at load time, by the address of their host
-// side.
+// The kernels and variables that libraries register at load time, by their host addresses.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +8,19 @@
 
 namespace vramscope::simulated {
 
-// A wheel registers about 100,000 kernels at start, and few of them are queried.
+// A wheel registers about 100,000 kernels, and few are queried.
 void NoteKernel(const void* host, const void* module, const char* name);
-// The fat binary's wrapper; nullptr if the kernel was not registered.
+// The fat binary's wrapper; nullptr if not registered.
 const void* ModuleOf(const void* host);
-// How many kernels the module has; at least 1.
+// Number of the module's kernels; at least 1.
 size_t KernelsOf(const void* module);
-// The modules that have kernels, each once.
+// The modules with kernels, each once.
 std::vector<const void*> Modules();
-// The mangled name from its registration; "" if it was not registered.
+// The registered mangled name; "" = none.
 const char* KernelName(const void* host);
 
 void NoteVariable(const void* host, size_t bytes);
-// The variable's memory on the device, taken at the first query (a GPU takes it when the module is loaded).
-// kNotFound if it was not registered.
+// The variable's device memory, taken at the first query. kNotFound if not registered.
 int FindVariable(const void* host, uint64_t* address, size_t* bytes);
 
 }  // namespace vramscope::simulated

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The macros of the tables in this folder. A library is a table plus, where the answers matter, functions
-// written by hand.
+// The macros of the tables in this folder. A library is a table plus hand-written functions.
 //
 //   STUB(cublasSgemm_v2)                      returns success
 //   STUB(cublasCreate_v2, HANDLE(0))          also writes a handle through argument 0
@@ -8,10 +7,9 @@
 //   TEXT(cusparseGetErrorString)              returns a sentence
 //   DATA(nvshmem_selected_device_transport)   is a variable, 0
 //
-// Arguments are counted among those passed in integer registers or on the stack. Float, double and complex
-// arguments, which are passed in vector registers (System V ABI for x86-64, section 3.2.3), are not counted.
-// An unwritten size would be whatever the caller's stack held, so every non-const int*, size_t* and int64_t*
-// is written. scripts/refresh_simulated_stubs.py creates the tables from wheels and public headers.
+// Arguments are those in integer registers or on the stack. Float, double and complex arguments are in vector
+// registers and do not count (System V ABI for x86-64, section 3.2.3). Every non-const int*, size_t* and
+// int64_t* is written. scripts/refresh_simulated_stubs.py creates the tables from wheels and public headers.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +23,7 @@ namespace vramscope::simulated {
 using Word = uint64_t;
 inline constexpr int kMostWords = 24;
 
-// What handles point to. Callers only pass them back.
+// Handles point to this memory.
 inline Word handle_target[64];
 
 template <typename Value>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes every block that PyTorch's allocators hand out read as zeros.
 //
-// Why: on a GPU a kernel writes a block before anyone reads it. Here no kernel does. Host code that reads a
-// result back (the count of nonzero, the error code of a decomposition) would read leftovers at that address:
-// 1,034,228,774 rows, measured. A device cannot see that PyTorch has given an address a new owner. PyTorch's
-// own report of each allocation can, and it is called whether or not a profiler runs.
+// On a GPU a kernel writes a block before anyone reads it. Here no kernel does. Host code that reads a result
+// back (the count of nonzero) would read leftovers: 1,034,228,774 rows, measured. Only PyTorch's own report
+// of each allocation shows a new owner of an address. It is called with or without a profiler.
 //
-// vramscope's recorder replaces the same function. Both definitions precede libc10.so's; the recorder's comes
-// first because it is preloaded first. Each passes the call on to the next definition, which for the recorder
-// is this one.
+// vramscope's recorder replaces the same function. Both definitions precede libc10.so's; the recorder's is
+// preloaded first. Each passes the call on to the next definition, which for the recorder is this one.
 #include <dlfcn.h>
 
 #include <atomic>

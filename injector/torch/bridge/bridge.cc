@@ -13,12 +13,10 @@
 //   autograd graph         ... the node's op and what follows from it ...
 //                      kNodeEnd
 //
-// Why RecordFunction and not a Python dispatch mode: a mode wraps gradients in Python objects. The engine
-// then accumulates out of place, so the mode changes the allocations that it should record. RecordFunction
-// holds copies of the operands only while our begin callback runs, and of the results only while the end
-// callback runs. At every other moment each tensor has its usual references.
-// User scopes (record_function) are not recorded here: the injector records them as ranges, also in light
-// steps.
+// A Python dispatch mode would wrap gradients in Python objects. The engine would then accumulate out of
+// place, which changes the allocations. RecordFunction holds copies of operands and results only while our
+// callbacks run. At every other moment each tensor has its usual references. User scopes (record_function)
+// are not recorded here: the injector records them as ranges, also in light steps.
 #include <ATen/record_function.h>
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -74,8 +72,8 @@ ThreadState* CurrentThread() {
   return t_current;
 }
 
-// Belongs to one call from begin to end. An op that ends on another thread than it began on (asynchronous
-// communication) is left open: kOpEnd closes the innermost op of its own thread.
+// Belongs to one call from begin to end. An op that ends on another thread (asynchronous communication) is
+// left open: kOpEnd closes the innermost op of its own thread.
 struct OpenScope : at::ObserverContext {
   explicit OpenScope(ThreadState* thread) : owner(thread) {}
   ThreadState* owner;
@@ -83,7 +81,7 @@ struct OpenScope : at::ObserverContext {
 };
 
 // Only outermost ops outside autograd nodes have a stack. Inner ops share it. A node runs under a lock that
-// Python code may wait for with the GIL held, and its forward op (same sequence number) shows where it comes
+// Python code may wait for with the GIL held. Its forward op (same sequence number) shows where it comes
 // from.
 bool HasStack(const ThreadState& thread) { return thread.open_ops == 0 && thread.open_nodes == 0; }
 
@@ -152,8 +150,8 @@ void OnEnd(const at::RecordFunction& function, at::ObserverContext* context) noe
   Emit<trace::EventType::kOpEnd>();
 }
 
-// True if the libtorch_cpu.so of this process is the one that the recorder found this bridge for. The size
-// shows it: it differs between releases, and between builds of one release for other CUDA versions.
+// True if this process's libtorch_cpu.so is the one for which the recorder found this bridge. Its size
+// differs between releases and CUDA builds.
 bool FitsThisTorch(const VramscopeHost& host) {
   char expected[24] = "";
   Dl_info info;

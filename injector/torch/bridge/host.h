@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge's output: one event of the trace, passed field by field, becomes one raw record of the injector.
+// The bridge's output: one event becomes one raw record of the injector.
 //
-// Why a template: trace_format/raw_record.h alone decides which field goes into `small`, into `id` or into
-// which word. At compile time everything here folds to a few stores and one indirect call.
+// At compile time, trace_format/raw_record.h decides the place of each field.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +13,10 @@
 
 namespace vramscope::bridge {
 
-// Set once by vramscope_bridge_start, before any callback exists; never cleared, because callbacks may
-// outlive vramscope_bridge_enable(0).
+// Set once by vramscope_bridge_start. Never cleared: callbacks may outlive vramscope_bridge_enable(0).
 inline const VramscopeHost* g_host = nullptr;
 
-// Emits one event of the calling thread. `fields` are those of kEventSchema[kType], in its order.
+// Emits one event of the calling thread. `fields`: those of kEventSchema[kType], in order.
 template <trace::EventType kType, typename... Fields>
 inline void Emit(Fields... fields) {
   constexpr size_t kIndex = static_cast<size_t>(kType);

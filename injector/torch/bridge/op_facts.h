@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of an operator: its name, its operands, and the scalar arguments that determine shapes, dims or
-// dtypes.
+// One call of an operator: its name, operands, and scalar arguments for shapes, dims or dtypes.
 //
-// Why the schema: a dtype, a layout and a memory format all arrive as a plain int, and the schema
-// distinguishes them. Reading the schema copies it, so each thread caches what it learned under the address
-// of the operator's name. A name without a schema (a region of torch.compile, a C++ RECORD_FUNCTION) lives in
-// a temporary string. Its address may be reused for another text, which is detected.
-// Sources: ATen/record_function.h, ATen/core/ivalue.h, ATen/core/function_schema.h of torch 2.2.2, 2.6.0 and
-// 2.15.0.
+// Only the schema distinguishes a dtype, a layout and a memory format: all arrive as int. Reading the schema
+// copies it, so each thread caches it by the address of the operator's name. A name without a schema
+// (torch.compile, RECORD_FUNCTION) lives in a temporary string. A reused address is detected. Sources:
+// ATen/record_function.h, ATen/core/ivalue.h, ATen/core/function_schema.h of torch 2.2.2, 2.6.0 and 2.15.0.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -25,11 +22,11 @@
 
 namespace vramscope::bridge {
 
-// What an argument's declared type shows about the value that arrives there. kSwitch is a bool that is off by
-// default (copy, pin_memory, keepdim).
+// Kinds of values, from an argument's declared type. kSwitch: a bool, off by default (copy, pin_memory,
+// keepdim).
 enum class ArgumentKind : uint8_t { kPlain, kSwitch, kDtype, kMemoryFormat, kLayout, kScalar, kTensor };
 
-// What one thread knows about an operator.
+// One thread's facts about an operator.
 struct OpFacts {
   std::string name;
   uint32_t name_id = 0;
@@ -88,7 +85,7 @@ class ArgumentWriter {
     for (size_t i = 0; i < arguments.size(); ++i) WriteScalar(arguments[i], i, has_tensor);
   }
 
-  // Emits the tensors in `value`, an argument or a result; true if there was one.
+  // Emits the tensors in `value`; true if there was one.
   bool WriteTensors(const c10::IValue& value, size_t position, uint64_t flags) {
     if (value.isTensor()) {
       EmitTensor(value.unsafeToTensorImpl(), flags, trace::OperandPosition(position, 0), texts_);
@@ -108,8 +105,8 @@ class ArgumentWriter {
  private:
   static constexpr size_t kMaxStringBytes = 64;  // "bij,bjk->bik", "same"; longer ones carry no shape
 
-  // A Scalar (alpha, a factor, a learning rate) determines a shape only in a factory such as arange, which
-  // takes no tensor. Elsewhere it may differ in every step and would fill the table of strings.
+  // A Scalar determines a shape only in a factory such as arange, which takes no tensor. Elsewhere it may
+  // differ in every step and fill the table of strings.
   void WriteScalar(const c10::IValue& value, size_t i, bool has_tensor) {
     const ArgumentKind kind = i < facts_.arguments.size() ? facts_.arguments[i] : ArgumentKind::kPlain;
     if (kind == ArgumentKind::kTensor || (kind == ArgumentKind::kScalar && has_tensor)) return;
@@ -117,10 +114,10 @@ class ArgumentWriter {
     if (text != 0) Emit<trace::EventType::kOpScalar>(i, text);
   }
 
-  // 0 for values that show nothing about shapes and types: None, generators, doubles outside factories,
-  // devices (known from the storages of the results), the strided layout, and switches that are off. Leaving
-  // these out saves 44 % of the scalars of a training step. Only aten::to always records a layout:
-  // x.to(device) passes it together with x's own dtype; x.to(dtype) passes none.
+  // 0 for values without facts about shapes and types. Such values: None, generators, doubles outside
+  // factories, devices, the strided layout, switches that are off. Saves 44 % of a training step's scalars.
+  // aten::to always records a layout. Reason: x.to(device) passes a layout with x's dtype, x.to(dtype) does
+  // not.
   uint32_t ScalarText(const c10::IValue& value, ArgumentKind kind) {
     if (value.isInt()) {
       const bool strided = kind == ArgumentKind::kLayout && value.toInt() == 0 && !facts_.converts;
@@ -151,7 +148,7 @@ class ArgumentWriter {
     }
   }
 
-  // Lists of ints, bools or doubles of one type; 0 for other lists.
+  // Lists of ints, bools or doubles; 0 for others.
   uint32_t ListText(c10::ArrayRef<c10::IValue> elements) {
     TextKind kind = TextKind::kIntList;
     numbers_.clear();

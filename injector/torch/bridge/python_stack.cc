@@ -63,8 +63,8 @@ class Reference {
   PyObject* object_;
 };
 
-// Holds the GIL, with the garbage collector disabled and the thread's pending exception saved: a capture in
-// the middle of an op must neither run finalizers nor swallow an error.
+// Holds the GIL, with the garbage collector disabled and the pending exception saved. A capture must neither
+// run finalizers nor swallow an error.
 class QuietPython {
  public:
   QuietPython() : state_(g_python.ensure_gil()) {
@@ -116,8 +116,8 @@ std::string TextAttribute(PyObject* object, const char* name) {
 // Frames by code object and instruction. A known code object is kept alive, otherwise its address could be
 // reused for another function.
 //
-// Why the key is the instruction, if Python reports it, and not the line: finding a line decodes the line
-// table of the code from its start, 0.2 us in a long function. That was half of the cost of a stack.
+// The key is the instruction, if Python reports it: finding a line takes 0.2 us in a long function, half of
+// the cost of a stack.
 class FrameTable {
  public:
   // The id of its text.
@@ -207,8 +207,7 @@ uint32_t CaptureWithGil() {
   return first == trace::kRawMaxFrames ? 0 : g_host->intern_stack(ids + first, trace::kRawMaxFrames - first);
 }
 
-// A thread without a Python thread state was not started by Python and has no frames; the check does not need
-// the GIL.
+// A thread without a Python thread state has no frames. The check does not need the GIL.
 bool RunsPython() {
   return g_usable && g_python.is_initialized() != 0 && g_python.is_finalizing() == 0 &&
          g_python.this_thread() != nullptr;

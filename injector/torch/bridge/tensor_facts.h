@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is recorded about one operand: identity, storage, shape, strides, dtype, flags, read without touching
-// the tensor.
+// Facts about one operand, read without touching the tensor: identity, storage, shape, strides, dtype, flags.
 //
-// Why not Tensor's own accessors: sizes() of a subclass may call Python, storage() of a fake tensor throws,
-// mutable_data_ptr() of a copy-on-write tensor copies it, grad_fn() of a view may rebuild its node. All of
-// these would change the run. The *_default and unsafe_* readers below only load fields. What they cannot
-// read (symbolic or nested shapes) is left out. Sources: c10/core/TensorImpl.h, c10/core/StorageImpl.h,
-// torch/csrc/autograd/variable.h of torch 2.2.2, 2.6.0 and 2.15.0.
+// Tensor's own accessors may call Python (sizes() of a subclass) or throw (storage() of a fake tensor). They
+// may copy (mutable_data_ptr()), or rebuild a node (grad_fn() of a view). The *_default and unsafe_* readers
+// only load fields. Symbolic and nested shapes are left out. Sources: c10/core/TensorImpl.h,
+// c10/core/StorageImpl.h, torch/csrc/autograd/variable.h of torch 2.2.2, 2.6.0 and 2.15.0.
 #pragma once
 
 #include <c10/core/StorageImpl.h>
@@ -21,8 +19,8 @@
 
 namespace vramscope::bridge {
 
-// Address of the first byte of a storage; 0 for meta and fake tensors. The first form is for releases that
-// have copy-on-write storages (2.3 and later), where data_ptr() may throw.
+// A storage's first byte; 0 for meta and fake tensors. The first form is for copy-on-write storages (2.3 and
+// later), where data_ptr() may throw.
 template <typename Storage>
 auto StorageBase(Storage* storage, int) -> decltype(storage->_mutable_data_ptr_no_checks(), uint64_t{}) {
   return reinterpret_cast<uint64_t>(storage->_mutable_data_ptr_no_checks().get());
@@ -32,7 +30,7 @@ uint64_t StorageBase(Storage* storage, long) {
   return reinterpret_cast<uint64_t>(static_cast<const Storage*>(storage)->data_ptr().get());
 }
 
-// TypeMeta::toScalarType throws for types that are not a ScalarType.
+// TypeMeta::toScalarType throws for other types.
 inline c10::ScalarType ScalarTypeOf(const c10::TensorImpl& tensor) {
   caffe2::TypeMeta type = tensor.dtype();  // a copy: toScalarType() is not const before 2.8
   return type.isScalarType() ? type.toScalarType() : c10::ScalarType::Undefined;
@@ -49,8 +47,7 @@ inline uint64_t AutogradFlags(const c10::TensorImpl& tensor) {
 }
 
 // Emits kOpTensor for an operand (`flags` 0) or a result (kTensorIsOutput). Nothing for tensors without a
-// storage: undefined, sparse, opaque, functorch wrappers; the plain tensors inside those appear as operands
-// of the inner ops.
+// storage: undefined, sparse, opaque, functorch wrappers (inner ops show their plain tensors).
 inline void EmitTensor(const c10::TensorImpl* tensor, uint64_t flags, uint64_t position, TextCache& texts) {
   if (tensor == nullptr || tensor == c10::UndefinedTensorImpl::singleton() || !tensor->has_storage()) return;
   uint32_t shape = 0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches the host's ids of texts that the bridge sends again and again: shapes, scalar arguments, names.
+// Caches the host's ids of repeated texts: shapes, scalar arguments, names.
 //
-// Why a cache: the host's intern() takes a lock and hashes the text. A training step asks for some
-// thousands of texts, and only about a hundred of them differ. So each thread has a table from the numbers to
-// the id, and no text is built.
+// The host's intern() takes a lock and hashes the text. Each thread maps numbers to ids without building
+// texts.
 //
 //   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    on a collision the newest stays
 //
-// No torch headers: this is compiled once per torch release, so it should compile fast.
+// No torch headers: compiles fast, once per release.
 #pragma once
 
 #include <array>
@@ -33,11 +32,10 @@ enum class TextKind : uint8_t {
   kLayout,        // torch.sparse_coo
 };
 
-// One thread's table of numbers; about 40 KiB. Not thread safe.
+// One thread's table of numbers; about 40 KiB. Not thread-safe.
 class TextCache {
  public:
-  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers numbers are formatted again
-  // each time.
+  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers numbers are not cached.
   uint32_t Id(TextKind kind, const int64_t* numbers, size_t count);
   uint32_t Id(TextKind kind, int64_t number) { return Id(kind, &number, 1); }
 
@@ -53,8 +51,7 @@ class TextCache {
   std::array<Slot, kSlots> slots_;
 };
 
-// One thread's table of texts that live in temporary strings, such as the names of autograd nodes. Not thread
-// safe.
+// One thread's table of temporary texts, such as names of autograd nodes. Not thread-safe.
 class NameCache {
  public:
   uint32_t Id(std::string_view name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Script that also writes driver events: what the hooks of the driver functions record.
+// A Script that also writes driver events, as the hooks of driver functions do.
 //
 //   DriverScript s;
 //   s.Context(300 << 20).Take("libc10_cuda.so", 0x7f0000000000, 20 << 20).Total(320 << 20);

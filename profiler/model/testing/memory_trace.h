@@ -13,7 +13,7 @@ namespace vramscope::model::testing {
 
 class MemoryTrace final : public Source {
  public:
-  // The same text gives the same id; "" gives 0.
+  // Equal texts get the same id; "" gets 0.
   trace::StringId Intern(std::string_view text);
   // Frames from outermost to innermost.
   trace::StackId InternStack(const std::vector<std::string>& frames);

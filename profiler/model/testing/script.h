@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training run written down in a test, as the recorder would have seen it:
+// A training run that a test writes, as the recorder would record it:
 //
 //   Script s;
 //   s.Alloc("weight", 400).Parameter("weight", "fc.weight");
@@ -13,7 +13,7 @@
 //   Run run = s.Load();
 //   run.blocks[s.Id("hidden", 2)]        // the block that was called "hidden" the second time
 //
-// The test chooses the names of blocks; a name can be used again after Free. Each event is 10 ns after the
+// The test chooses the names of blocks. A name can be used again after Free. Each event is 10 ns after the
 // previous one.
 #pragma once
 
@@ -42,25 +42,23 @@ class Script {
   Script& Process(uint32_t pid, uint32_t parent_pid = 1, uint64_t end_ns = 0);
   Script& Thread(const std::string& name);
   Script& Device(uint64_t code);
-  // The time of the next event.
   Script& At(uint64_t time_ns);
-  // The stack of the next allocation.
   Script& Stack(const std::vector<std::string>& frames);
-  // The next allocation takes the address that `block` had when it was last alive.
+  // The next allocation takes the last address of `block`.
   Script& Reusing(const std::string& block);
 
   // `size` as the allocator counts it; `requested` bytes, 0 = unknown.
   Script& Alloc(const std::string& block, uint64_t size, uint64_t requested = 0);
   Script& Free(const std::string& block);
-  // The totals that a CUDA allocator reports with the following allocations and frees. The allocated total is
-  // the script's live bytes plus `extra`.
+  // Totals that a CUDA allocator reports from now on. The allocated total is the script's live bytes plus
+  // `extra`.
   Script& TotalsAre(uint64_t extra, uint64_t reserved);
 
   Script& Label(const std::string& block, trace::Role role, trace::LabelSource source,
                 const std::string& name = "", uint64_t tensor = 0);
-  // The label that the Python shim records for a parameter.
+  // As the Python shim labels a parameter.
   Script& Parameter(const std::string& block, const std::string& name);
-  // The labels that the AccumulateGrad hook records: the parameter without a name, then its gradient.
+  // As the AccumulateGrad hook labels: the parameter without a name, then its gradient.
   Script& Gradient(const std::string& block, const std::string& parameter);
   Script& Saved(const std::string& block);        // an operand, before its op allocates
   Script& SavedOutput(const std::string& block);  // a result, after its op allocated it
@@ -80,7 +78,7 @@ class Script {
   Script& RangeBegin(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& RangeEnd(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& Op(const std::string& name, const Body& body);
-  // An autograd node created now in the open module, with this sequence number.
+  // An autograd node created in the open module.
   Script& NodeCreated(uint64_t sequence);
   Script& Node(const std::string& name, uint64_t sequence, const Body& body);
   Script& Mark(trace::MarkKind kind, uint64_t value = 0, const std::string& name = "", uint64_t tensor = 0);
@@ -89,7 +87,7 @@ class Script {
   // Any event; the fields in the order of the schema.
   Script& Event(trace::EventType type, const std::vector<uint64_t>& fields);
 
-  // The block that had `name` the `occurrence`-th time (1 = first; 0 = the latest).
+  // The block that had `name` the `occurrence`-th time (1 = first; 0 = latest).
   [[nodiscard]] BlockId Id(const std::string& name, size_t occurrence = 0) const;
   // The current address of `name`, or its last one.
   [[nodiscard]] uint64_t AddressOf(const std::string& name) const { return Find(name).address; }

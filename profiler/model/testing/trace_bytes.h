@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes a run in memory as the bytes of a trace, for tests of code that stores runs in files or inside
+// Encodes a run as the bytes of a trace, in memory. For tests of code that stores runs in files or inside
 // other traces. Stacks are left out.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generated training run of training_loop.h as a temporary file, for benchmarks that start from a file.
+// The run of training_loop.h as a temporary file, for benchmarks.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vramscope::model::testing {
 
-// Exits with a message if `status` is an error: a benchmark without its trace measures nothing.
+// Exits with a message if `status` is an error.
 void MustSucceed(const Status& status);
-// Returns the path. The first call writes the file; it is deleted when the process exits. Not thread-safe.
+// Returns the path. The first call writes the file. The file is deleted at process exit. Not thread-safe.
 [[nodiscard]] const std::string& TraceOnDisk();
-// Peak resident set size of the process so far, including file-backed pages.
+// Peak resident set size so far, with file-backed pages.
 [[nodiscard]] double HighestResidentMib();
 
 }  // namespace vramscope::model::testing

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generated long training run for benchmarks, with the event mix of a transformer's training loop (counts
-// per step as in a recorded one). It has steps and their phases, three deep steps, names and roles, stacks,
-// saved activations, frees, and the segments that the allocator takes from the driver. Each event is
-// generated when it is read, so ten million of them take no memory.
+// A generated long training run for benchmarks, with the event mix of a transformer's training loop. The run
+// has steps, phases, three deep steps, names, roles, stacks, saved activations, frees and segments. Events
+// are generated when read and take no memory.
 #pragma once
 
 #include <memory>
@@ -19,11 +18,11 @@ struct TrainingShape {
   uint64_t hidden_bytes = 1 << 20;
 };
 
-// The run as a source that generates its events while they are read.
+// A source that generates its events.
 std::shared_ptr<const Source> MakeTrainingTrace(const TrainingShape& shape);
-// The same run written through a TraceWriter.
+// Writes the same run through a TraceWriter.
 Status WriteTrainingTrace(const TrainingShape& shape, trace::TraceWriter& writer);
-// ... and as a file.
+// Writes the same run into a file.
 Status WriteTrainingFile(const TrainingShape& shape, const std::string& path);
 
 }  // namespace vramscope::model::testing

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of a table in the memory layout of Arrow, so that readers use them without a copy.
+// Columns of a table in the memory layout of Arrow: readers need no copy.
 //
 //   Int64Column   values   1500 │ 1510 │ 0 │ 1530          validity bits, least significant first:  1 1 0 1
 //   TextColumn    codes       0 │    1 │ 0 │    0          a dictionary: "cuda:0", "cpu"
 //
-// The validity bits exist only if a value is missing. A missing value is 0 in `values`, and a missing text
-// has the code 0. Texts are UTF-8 in one line (text::Clean); bytes that are not UTF-8 became U+FFFD.
+// Validity bits exist only if a value is missing. A missing number is 0 in `values`; a missing text has the
+// code 0. Texts are UTF-8 in one line (text::Clean). Other bytes became U+FFFD.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class NumberColumn : public Column {
  public:
   explicit NumberColumn(std::string name) : Column(std::move(name), sizeof(T) == 8 ? "l" : "i") {}
 
-  // Values above the type's range wrap around: they come from files, and no real value is that large.
+  // Values above the type's range wrap around.
   void Add(uint64_t value) {
     NoteRow(true);
     values_.push_back(static_cast<T>(value));
@@ -111,7 +111,7 @@ class TextColumn : public Column {
   // "" is a missing value.
   void Add(std::string_view text) { AddCode(text.empty() ? kMissing : CodeOf(text)); }
   void AddMissing() { AddCode(kMissing); }
-  // For texts that are looked up: `text()` is called only for the first row with this key.
+  // Calls `text()` only for the first row with this key.
   template <typename Text>
   void AddKey(uint64_t key, const Text& text) {
     if (key < kFewKeys) {

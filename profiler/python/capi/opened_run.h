@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace or snapshot that Python has opened. Everything is read when it is first needed and then kept.
+// A trace or snapshot that Python has opened. Each part is read when first needed, then kept.
 //
 //   part      read for                               tables made from it
 //   source    Open()                                 events, stacks, operators
@@ -23,15 +23,15 @@ class OpenedRun {
   static Result<std::unique_ptr<OpenedRun>> Open(const std::string& path);
 
   // The table `name`: events, blocks, series, stacks, operators or segments. `question`: lines "key=value"
-  // with the keys device, process, rank and steps ("3" or "2:5"), as the options of `vramscope report`; and
-  // all=1 for the series of all devices. Any thread may call; tables are made one at a time.
+  // with device, process, rank and steps ("3" or "2:5"), as in `vramscope report`. For series also all=1: all
+  // devices. Any thread may call.
   [[nodiscard]] Result<SharedTable> TableNamed(const std::string& name, const std::string& question);
 
  private:
   explicit OpenedRun(std::shared_ptr<const model::Source> source) : source_(std::move(source)) {}
 
   Result<const model::Run*> Loaded();
-  // The content for the device that the request chooses. The last content is kept.
+  // The content for the device that the request chooses. Keeps the last content.
   Result<const exporting::Content*> ContentFor(const report::Request& request, const std::string& question);
   Result<SharedTable> Series(const std::string& question);
 

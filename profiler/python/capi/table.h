@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of columns, which is exported as one record batch of the Arrow C data interface.
+// A table of columns, exported as one record batch of the Arrow C data interface.
 //
-// What is exported shares the table's memory. Each exported struct holds a reference, so the table lives until
-// the last reader has released it, in any order and from any thread.
+// Exported structs share the table's memory. The table lives until the last reader releases it, from any
+// thread.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace vramscope::python {
 
 class Table {
  public:
-  // Adds a column; it lives as long as the table.
+  // The column lives as long as the table.
   template <typename Kind>
   Kind& Add(const std::string& name) {
     auto column = std::make_unique<Kind>(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of a run that Python reads. docs/python.md describes their columns.
 //
-// Rows come from the same analysis as the report's figures (export/content.h), so their sums are its figures.
+// Rows come from the same analysis as the report's figures (export/content.h).
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace vramscope::python {
 
 using SharedTable = std::shared_ptr<const Table>;
 
-// The recorded events in their order. O(events); reads the source once and needs no loaded run.
+// The recorded events in order. O(events); needs no loaded run.
 [[nodiscard]] SharedTable EventsTable(const model::Source& source);
 // One row for each allocation. `content` chooses the device of peak_category.
 [[nodiscard]] SharedTable BlocksTable(const exporting::Content& content);
-// The memory of these devices after each event that changed it, in steps first_step to last_step; 0: all.
+// The memory of these devices after each change, in steps first_step to last_step; 0: all.
 [[nodiscard]] SharedTable SeriesTable(const exporting::Content& content,
                                       const std::vector<model::DeviceIndex>& devices, uint32_t first_step,
                                       uint32_t last_step);
@@ -26,7 +26,7 @@ using SharedTable = std::shared_ptr<const Table>;
 [[nodiscard]] SharedTable StacksTable(const model::Source& source);
 // The calls of operators in deep steps, in order of their begin.
 [[nodiscard]] SharedTable OperatorsTable(const model::Source& source);
-// What PyTorch's caching allocator took from the driver.
+// Memory that PyTorch's caching allocator took from the driver.
 [[nodiscard]] SharedTable SegmentsTable(const model::Run& run);
 
 }  // namespace vramscope::python

@@ -22,10 +22,9 @@ struct Asked {
 };
 
 struct Use {
-  Peak peak;           // of the step: live requests rounded up to 512 bytes, and when the peak occurs
+  Peak peak;           // of the step: live requests rounded up to 512 bytes
   Replayed allocator;  // PyTorch's counters for the whole run
-  // The moment of the run that sets the peak, if it is not in the step: "step 5", "evaluation after step 6"
-  // (rest_of_run.h).
+  // The moment of the peak if outside the step: "step 5", "evaluation after step 6" (rest_of_run.h).
   std::string place;
 };
 
@@ -43,17 +42,17 @@ struct Prediction {
   Use before;
   Use after;
   std::vector<Applied> levers;
-  std::vector<Refused> refused;  // if there are any, `after` is the result of the other levers
+  std::vector<Refused> refused;  // `after` is the result of the other levers
   ErrorBand band;                // error band of `after`
 };
 
-// The recorded program's own figures: computed once, and used for any number of predictions.
+// The recorded program's own figures, for any number of predictions.
 struct Baseline {
   Scene scene;
   Use use;
   Replayed step;                    // use of the step alone
   RestOfRun rest;                   // use at other moments of the run
-  uint64_t recorded_allocated = 0;  // highest counter of the recorded step, to check the model against
+  uint64_t recorded_allocated = 0;  // highest counter of the recorded step, as a check
 };
 
 // The analysis must outlive the baseline.
@@ -62,23 +61,21 @@ struct Baseline {
 // The scene with levers applied, before its peak is computed.
 struct Changed {
   Scene scene;
-  const Step* step = nullptr;  // the step of this scene: as recorded, or as a lever rewrote it
+  const Step* step = nullptr;  // this scene's step: as recorded, or rewritten by a lever
   std::vector<Applied> levers;
   std::vector<Refused> refused;
 };
 
-// Answers any number of questions about one step, by transformations alone. It refuses changes that need a
-// re-run.
+// Answers questions about one step by transformations. Refuses changes that need a re-run.
 //
-// Why a class: a lever may rewrite the whole step (the step of one rank, for example). Each rewritten step is
-// computed once and reused for all questions. Step and baseline must outlive the predictor.
+// A step that a lever rewrites is computed once. Step and baseline must outlive the predictor.
 //
-// If the levers only change allocator settings, the answer comes from the whole recorded run (whole_run.h),
-// not from the step. `before` and `after` are then PyTorch's counters for the run.
+// Changes of allocator settings alone are answered from the whole recorded run (whole_run.h). `before` and
+// `after` are then PyTorch's counters for the run.
 class Predictor {
  public:
-  // Runs with more than `most_changes` allocations and frees are answered from the step instead. Answering
-  // one question from the run takes about 0.1 s per million of these.
+  // Runs with more than `most_changes` allocations and frees are answered from the step instead. A run takes
+  // about 0.1 s per million of these.
   static constexpr size_t kAnyRun = SIZE_MAX;
   static constexpr size_t kShortRun = 1'000'000;
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)
@@ -87,7 +84,7 @@ class Predictor {
   // Applies levers in the order of the table.
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
   // Computes peak and replay of the changed program. Fails only if the settings cannot be modeled.
-  // `over_step` and `most_reserved`: as for ReplayScene, for the changed program.
+  // `over_step`, `most_reserved`: see ReplayScene.
   [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr,
                                          uint64_t most_reserved = UINT64_MAX) const;
   [[nodiscard]] Result<Prediction> Predict(std::vector<Asked> asked, UseOverStep* over_step = nullptr) {
@@ -106,7 +103,7 @@ class Predictor {
     Replayed before, after;
   };
   std::optional<Result<BeforeAndAfter>> OfWholeRun(const Changed& changed) const;
-  // Returns nothing if the lever does not rewrite the step. Computed once per lever and value.
+  // Nothing if the lever does not rewrite the step. Computed once per value.
   std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value);
 
   const Step& step_;
@@ -116,7 +113,6 @@ class Predictor {
   std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by lever and value
 };
 
-// Answers one question.
 [[nodiscard]] Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,
                                          UseOverStep* over_step = nullptr);
 

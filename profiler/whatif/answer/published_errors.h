@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published errors of predictions: the table "Bounds" of docs/accuracy.md, and the error band that follows
-// from it for a prediction.
+// Published errors of predictions (table "Bounds" of docs/accuracy.md), and a prediction's error band.
 //
-// Why in the code: a figure without its error is half an answer. A plan that fits by less than the error does
-// not fit. A test compares this table with the page; tests/whatif_accuracy/bounds.py generates both.
+// A plan that fits by less than the error does not fit. tests/whatif_accuracy/bounds.py generates this table
+// and the page.
 //
 //                    predicted
 //   ├─── less by ───────┼────── more by ──────┤     of the truth, 99 of 100 cases each way
@@ -22,7 +21,7 @@ namespace vramscope::whatif {
 // bytes are added.
 inline constexpr double kExact = -1;
 
-// Bounds that held in 99 of 100 cases of one lever, or of its settings that share a prefix.
+// Bounds that held in 99 of 100 cases of one lever, or of its settings with one prefix.
 struct PublishedBounds {
   const char* lever;  // "offload" or "offload=activations"
   uint32_t cells;     // cases: programs, each with a change
@@ -33,8 +32,8 @@ struct PublishedBounds {
 };
 [[nodiscard]] std::span<const PublishedBounds> AllPublishedBounds();
 
-// One side of the error band of one peak. The truth is at most predicted / (1 - share) + bytes, and at least
-// predicted / (1 + share) - bytes.
+// One side of the error band of a peak. The truth is between predicted / (1 + share) - bytes and predicted /
+// (1 - share) + bytes.
 //
 // Example: 1,900 MiB predicted, share 0.05, 20 MiB. The truth is at most 1,900 / 0.95 + 20 = 2,020 MiB.
 struct Allowance {
@@ -45,15 +44,13 @@ struct Allowance {
   [[nodiscard]] uint64_t AtLeast(uint64_t predicted) const;
 };
 
-// The range in which the truth is expected.
 struct ErrorBand {
   Allowance allocated_more;
   Allowance allocated_less;
   Allowance reserved_more;
   Allowance reserved_less;
-  uint32_t cells = 0;  // cases of the lever with the fewest measurements; 0 = no lever
-  std::vector<std::string>
-      not_measured;  // levers without a row; the worst bounds of all are used for them, at least 5 %
+  uint32_t cells = 0;                     // cases of the least measured lever; 0 = no lever
+  std::vector<std::string> not_measured;  // levers without a row: the worst bounds count, at least 5 %
 
   [[nodiscard]] uint64_t AllocatedAtMost(uint64_t predicted) const {
     return allocated_more.AtMost(predicted);
@@ -67,15 +64,15 @@ struct ErrorBand {
   }
 };
 
-// Stands for all changes of a question that a re-run of the recorded program answers, as one row.
+// One row for all changes that a re-run answers.
 inline constexpr std::string_view kReruns = "re-run";
 
 // The confidence of the bounds, in each direction.
 inline constexpr double kBandConfidence = 0.99;
 
-// Band for several changes together, each "checkpoint=all" or just "checkpoint": their shares add up. If
-// several rows match the start of a change, the longest one counts. Unless all changes are exact, the band
-// also includes one block that was not worth splitting (1 MiB, allocated) and one segment (20 MiB, reserved).
+// Band for several changes, each "checkpoint=all" or just "checkpoint": their shares add up. The longest row
+// that matches the start of a change counts. Unless all changes are exact, adds one unsplit block (1 MiB,
+// allocated) and one segment (20 MiB, reserved).
 [[nodiscard]] ErrorBand BandOf(std::span<const std::string> changes);
 
 }  // namespace vramscope::whatif

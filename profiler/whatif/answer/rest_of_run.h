@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory use at moments of the run that the recorded deep step does not represent.
+// Memory use at moments that the recorded deep step does not represent. Examples: a longer sequence, the
+// first step, an evaluation, the setup.
 //
-// Why: a change is computed on one step, and the peak of the run may be elsewhere: in a step with a longer
-// sequence, in the first step, in an evaluation that keeps its predictions, while the model is built. A
-// change to the step cannot reduce the peak of the run below the memory that such a moment needs.
+// A change to the step cannot reduce the peak below such a moment.
 //
 //   allocated     ┌ setup ┐ step 1   2   3   4 │ evaluation        the step: 3, with 205 MiB
 //                                        ▄     │       ▄▟          a larger step: 4, 30 MiB more
 //                    ▄       ▟▙  ▟▙  ▟▙  █▙    │  ▄▄▟███           outside of steps: 525 MiB
 //
-// A larger step keeps its difference to the recorded step. A moment outside all steps keeps its use, less
-// what the change saves in memory that is always there: parameters and optimizer state.
+// A larger step keeps its difference to the recorded step. A moment outside all steps keeps its use, less the
+// change's savings in parameters and optimizer state.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +23,19 @@ struct RestOfRun {
   // The highest use among moments of one kind.
   struct Part {
     uint64_t allocated = 0;
-    uint64_t reserved = 0;  // the least that serves it; as recorded if the run reserved more for this moment
-    std::string place;      // "evaluation after step 6"; "" = there is no such moment
+    uint64_t reserved = 0;  // the least that serves it; as recorded if the run reserved more
+    std::string place;      // "evaluation after step 6"; "" = no such moment
   };
   Part steps;   // the step with the highest allocation
   Part before;  // before the first step
   Part later;   // outside steps, or in an evaluation between two steps
 };
 
-// `step` belongs to a training loop. If the program only runs forward, `steps` is the whole run. O(changes).
+// `step`: of a training loop. If the program only runs forward, `steps` is the whole run. O(changes).
 [[nodiscard]] RestOfRun RestOf(const Step& step, const classify::Analysis& analysis);
 
-// Use of the whole run after a change. `recorded` and `now`: use of the step alone before and after the
-// change that turned scene `was` into scene `is`. `place` is the moment that sets the peak; "" = the step.
+// Use of the whole run after a change. `recorded` and `now`: use of the step before and after the change that
+// turned scene `was` into `is`. `place`: the moment of the peak; "" = the step.
 struct WholeUse {
   Replayed allocator;
   std::string place;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the value of --checkpoint: modules, and operators whose results the checkpoints keep.
+// Parses --checkpoint: modules, and operators whose results the checkpoints keep.
 #pragma once
 
 #include <string>
@@ -16,12 +16,11 @@ struct CheckpointChoice {
   std::vector<std::string> operators;  // "aten::mm", ...; empty: everything is recomputed
 };
 
-// Operators are named without "aten::" and separated by +. "matmul", "attention" and "convolution" stand for
-// all operators that compute these. Fails with a sentence if nothing follows "ops:".
+// Operators: without "aten::", separated by +. "matmul", "attention" and "convolution" stand for all
+// operators that compute these. Fails if nothing follows "ops:".
 [[nodiscard]] Result<CheckpointChoice> ParseCheckpoint(std::string_view value);
 
-// The forward operators with these names that are not inside another one with such a name, in order. Fails
-// with a sentence if one of the names never ran.
+// The outermost forward operators with these names, in order. Fails if one of the names never ran.
 [[nodiscard]] Result<std::vector<OpIndex>> FindKeptOps(const Step& step,
                                                        const std::vector<std::string>& operators);
 

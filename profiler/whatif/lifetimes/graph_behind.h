@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The autograd graphs that held tensors keep alive. A variable that holds a tensor also holds its graph.
-// Backward releases what the nodes of its own graph saved, but not what recomputed nodes saved in addition.
+// Backward releases what its own nodes saved, but not what recomputed nodes saved.
 //
 //   segment   a ── b ── state ── c ── out       held: state, and what the nodes of a, b and state keep
 #pragma once
@@ -19,10 +19,9 @@ class GraphsBehind {
   // O(operands). The step must outlive it.
   explicit GraphsBehind(const Step& step);
 
-  // `held`: blocks, and until when a variable holds the tensor of each. Returns, per node, the latest such
-  // time among the blocks that its result went into. Only nodes that forward created from `from` on count.
-  // Nodes are left out if the program took the tensor out of its graph (detach()), or computed it without a
-  // graph. O(operands from there on to the last operator that has one of the blocks as a result).
+  // `held`: blocks, and until when a variable holds their tensors. By node: the latest such time among the
+  // blocks that its result went into. Only nodes created from `from` on. Not for tensors taken out of their
+  // graph (detach()) or computed without one. O(operands after `from`).
   [[nodiscard]] std::unordered_map<NodeIndex, Position> Until(
       std::span<const std::pair<BlockIndex, Position>> held, Position from) const;
 

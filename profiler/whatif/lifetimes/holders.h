@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates how long a program's variables hold results of a forward pass that autograd does not save.
+// Estimates how long variables hold results of forward that autograd does not save.
 //
-// A recording shows which module calls received a block and which operators used it, but not which variables
-// hold it. In PyTorch code written in the usual way, some cases are certain enough:
+// In usual PyTorch code, these cases are certain:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
 //   q, k = f(x), g(x)       operands of a matrix product or of attention were computed one by one, so they
@@ -18,7 +17,7 @@
 //                           w lasts until it is assigned again: from the same operator, after the product, as
 //                           the same operand of the next product
 //
-// Everything else is freed after its last use: x = f(x), and values inside an expression.
+// Everything else is freed after its last use.
 #pragma once
 
 #include <vector>
@@ -30,24 +29,23 @@ namespace vramscope::whatif {
 // By operator: the innermost module call around it; kNone outside all calls.
 [[nodiscard]] std::vector<CallIndex> CallsOf(const Step& step);
 
-// The outermost operator in which the block was created; kNone if the block existed before.
+// The outermost operator that created the block; kNone if the block existed before.
 [[nodiscard]] OpIndex OutermostMaker(const Step& step, BlockIndex block);
 
 class Holders {
  public:
   // O(operands). The step must outlive this object.
   explicit Holders(const Step& step);
-  // Returns the earliest time until which the operand's block is certainly held; kBefore if nothing shows
-  // that it is held. `operand`: an input of one of the step's operators. O(depth of the modules), apart from
-  // the search for later uses in the function.
+  // The earliest time until which the operand's block is certainly held; kBefore: not held. `operand`: an
+  // input of the step's operators. O(depth of the modules), plus the search for later uses in the function.
   [[nodiscard]] Position Until(const Operand& operand) const;
 
  private:
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
-  // True if a call returned the block, and the operator's function then made another call that does not use
-  // it. So the block is in a variable or in a list.
+  // True if a call returned the block, and the operator's function then made another call without it. The
+  // block is in a variable or list.
   [[nodiscard]] bool Outlives(const Operand& operand, CallIndex function) const;
-  // When the variable of a product's operand is assigned another block; kForever if it never is.
+  // When the variable of a product's operand is reassigned; kForever if never.
   [[nodiscard]] Position NamedAnew(const Operand& operand) const;
   // True if the function that passed the block to a call keeps it after the call.
   [[nodiscard]] bool IsKept(BlockIndex block, CallIndex call) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Last-use times: when forward and each autograd node no longer need a block. They are the earliest points at
-// which checkpoints, or a copy on the host, could free it.
+// Last-use times: when forward and each autograd node no longer need a block. Checkpoints, or a copy on the
+// host, could free it from then on.
 #pragma once
 
 #include <span>
@@ -11,14 +11,12 @@
 
 namespace vramscope::whatif {
 
-// Does not depend on the change that is asked about.
+// Independent of the change.
 struct LastUses {
-  // By block: the end of the last forward operator that had it as operand or result. Later if variables hold
-  // it (holders.h).
+  // By block: the end of the last forward operator that used it. Later if variables hold it (holders.h).
   std::vector<Position> held;
-  // By saved tensor: when its node has done its work with it, before the engine checks and accumulates the
-  // node's results and releases the tensor. A node's function unpacks its saved tensors into local variables;
-  // C++ destroys the last one first.
+  // By saved tensor: when its node has done its work with it, before the engine accumulates the node's
+  // results. A node unpacks its saved tensors into local variables; C++ destroys the last one first.
   std::vector<Position> unpacked_until;
   std::vector<Position> works_from;  // by node: before it unpacks its saved tensors
   // `saved`: one of the step's.
@@ -27,27 +25,26 @@ struct LastUses {
   }
 };
 
-// The time until which a local variable of the enclosing operator holds the operand; kBefore if none does.
-// Attention that is computed as matrix products holds the scaled queries in a variable, and the weights that
-// softmax returns. Scaled keys are passed to a product at once (_scaled_dot_product_attention_math in
-// aten/src/ATen/native/transformers/attention.cpp).
+// Until when a local variable of the enclosing operator holds the operand; kBefore if none does. Attention as
+// matrix products holds the scaled queries and the weights from softmax, but not the scaled keys. Source:
+// _scaled_dot_product_attention_math in aten/src/ATen/native/transformers/attention.cpp.
 [[nodiscard]] Position OwnVariableUntil(const Step& step, const Operand& operand);
 
-// O(operands) on first use; the result is stored in the step.
+// O(operands) on first use. Stored in the step.
 [[nodiscard]] const LastUses& LastUsesOf(const Step& step);
 
-// By block: the operators that receive it, not counting those inside other operators.
+// By block: the operators that receive it, without operators inside others.
 class Takers {
  public:
   explicit Takers(const Step& step);
-  // The first of them after operator `op`; kNone if there is none. O(log operands).
+  // The first after operator `op`; kNone if none. O(log operands).
   [[nodiscard]] OpIndex Next(BlockIndex block, OpIndex op) const;
 
  private:
   std::vector<std::pair<BlockIndex, OpIndex>> all_;  // sorted
 };
 
-// O(operands log operands) on first use; the result is stored in the step.
+// O(operands log operands) on first use. Stored in the step.
 [[nodiscard]] const Takers& TakersOf(const Step& step);
 
 }  // namespace vramscope::whatif

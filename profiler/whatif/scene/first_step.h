@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where allocations that only the first step makes belong in the recorded step.
+// Finds where allocations of the first step alone belong in the recorded step.
 //
 //   first step  batch  a  b  [clamped table]  c │ backward  d  e │ optimizer  [state]  f
 //   this step   batch  a  b                   c │ backward  d  e │ optimizer           f
 //                                            ▲ table                                   ▲ state
 //
-// Steps repeat: the first step requests what the recorded step requests, and more in between. The
-// additional requests are blocks that stay, and temporaries of the first step alone, such as those of a
-// cache that forward fills. So both steps are cut at landmarks (starts of backward passes and of optimizer
-// steps), and the parts are aligned from their ends backwards.
+// The first step requests what the recorded step requests, and in addition blocks that stay and temporaries.
+// Both steps are cut at landmarks (starts of backward passes and optimizer steps). The parts are aligned from
+// their ends.
 //
-// If the sizes of a part differ (for batches of another length), allocations that do not stay are counted
-// instead. Counting starts at the last landmark. Before the first landmark, it starts at the step's start if
-// the first forward has temporaries of its own. If the first forward has none, counting goes back from the
-// first backward pass: the first step then seems to begin too late, because its forward is assumed to
-// allocate as much as later ones.
+// The sizes of a part may differ (another batch length). Then allocations that do not stay are counted from
+// the last landmark. Before the first landmark, counting starts at the step's start, if the first forward has
+// temporaries of its own. Otherwise it goes back from the first backward pass, as if all forwards allocated
+// the same.
 #pragma once
 
 #include <compare>
@@ -32,11 +30,10 @@ class FirstStep {
   // O(n log n) for n changes of the device. The step must outlive this object.
   explicit FirstStep(const Step& step);
 
-  // True if the first step allocated the block.
   [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
-  // Position in this step of an allocation or free of the first step.
+  // Position in this step of a first step's allocation or free.
   [[nodiscard]] Position PlaceOf(model::EventIndex event) const;
-  // Blocks that the first step allocated and freed, and that this step does not allocate.
+  // Blocks that only the first step allocated, and freed.
   [[nodiscard]] std::vector<Passing> Temporaries() const;
 
  private:
@@ -69,8 +66,7 @@ class FirstStep {
   [[nodiscard]] size_t PartOf(model::EventIndex event) const;
   [[nodiscard]] Position BesideOwn(model::EventIndex event, size_t of_part) const;
   [[nodiscard]] Position ByCount(model::EventIndex event, size_t of_part) const;
-  // True if, up to that landmark, the first forward has more allocations than this step's forward, apart from
-  // blocks that stay.
+  // True if, up to that landmark, the first forward has more temporaries than this step's forward.
   [[nodiscard]] bool HasTemporariesOfItsOwn(const Landmark& end) const;
   // Position just before that allocation of this step; `end`: after the last one.
   [[nodiscard]] Position Ahead(size_t allocation, Position end) const;

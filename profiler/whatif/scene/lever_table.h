@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of levers, one row each. Help, lists, refusals, `try`, `plan` and the viewer are built from it.
 //
-// Why one table: a lever is asked for, refused, tried and searched in many places. Its row defines it once.
-//
 // Three kinds of answers to "what if":
 //   transform   lives of blocks are moved or removed, and replayed through the allocator model: at once, from
 //               any trace
@@ -27,28 +25,28 @@ struct LeverInfo {
   const char* summary;  // one phrase for lists and for the viewer
   const char* facts;    // facts that the recording must have
   AnsweredBy kind;      // how most of its values are answered
-  bool tried;           // `vramscope try` can apply this change, or some of its values
-  const char* by_hand;  // why `try` leaves (the rest of) the change to the user; "" = it does not
+  bool tried;           // `vramscope try` can apply it, or some of its values
+  const char* by_hand;  // why `try` leaves (the rest of) it to the user; "" = it does not
   // Values that are answered the other way: by a re-run instead of a transformation, or the reverse. Patterns
-  // separated by spaces, each with "*" at its beginning or end: "tp:* pp:*". "" = none.
+  // separated by spaces, with "*" at the beginning or end: "tp:* pp:*". "" = none.
   const char* other_way = "";
-  // A transformation that this lever's re-run also applies if both are requested; "" = none. Example: frozen
-  // weights. The model's own checkpoints decide what still requires gradients, and only PyTorch knows that.
+  // A transformation that this lever's re-run also applies, if both are requested. "" = none. Example: frozen
+  // weights, because only PyTorch knows what then still requires gradients.
   const char* with = "";
 };
 
-// All levers in the order in which they are applied, whatever their order on the command line. Changes of
-// operators come first, then changes of sizes, then changes that repeat operators.
+// All levers in the order in which they are applied: changes of operators, of sizes, then repetitions of
+// operators.
 [[nodiscard]] std::span<const LeverInfo> LeverTable();
 
 // nullptr if there is no such lever.
 [[nodiscard]] const LeverInfo* FindLeverInfo(std::string_view name);
 
-// Returns how this value of a lever is answered: "shard" with "fsdp:8" is a transformation, with "tp:8" a
-// re-run. An unknown lever counts as a transformation, which then refuses it.
+// How a value is answered: "shard" with "fsdp:8" is a transformation, with "tp:8" a re-run. Unknown levers
+// count as transformations, which refuse them.
 [[nodiscard]] AnsweredBy AnsweredHow(std::string_view lever, std::string_view value);
 
-// Returns one sentence: why only a re-run answers this value, and what to do instead of a transformation.
+// One sentence: why only a re-run answers this value, and what to do instead.
 [[nodiscard]] std::string WhyRerun(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

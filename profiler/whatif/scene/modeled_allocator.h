@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of PyTorch's allocator in its state before the recorded program began. Every replay creates its
-// own.
+// A model of PyTorch's allocator as before the recorded program began.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace vramscope::whatif {
 
-// Settings for the release that recorded the step. Fails with one sentence if the release rejects them, or if
-// the backend has no segments.
+// Settings for the release that recorded the step. Fails if the release rejects them, or if the backend has
+// no segments.
 [[nodiscard]] inline Result<allocator::Settings> SettingsFor(const Step& step, const std::string& text) {
   Result<allocator::Settings> settings =
       allocator::ParseSettings(text, allocator::ReleaseOf(step.torch_version));
@@ -22,7 +21,7 @@ namespace vramscope::whatif {
   return settings;
 }
 
-// An empty allocator with the run's streams and those that levers added. Neither copied nor moved.
+// An empty allocator with the streams of the run and of levers. Neither copied nor moved.
 class ModeledAllocator {
  public:
   ModeledAllocator(const Step& step, const allocator::Settings& settings)
@@ -43,8 +42,7 @@ class ModeledAllocator {
   allocator::DeviceAllocator model_;
 };
 
-// Reserved bytes at the moment of the highest allocation. PyTorch's counters keep both peaks, but these can
-// be at different moments.
+// Reserved bytes at the highest allocation. PyTorch's counters keep both peaks, but not their moments.
 class ReservedThen {
  public:
   explicit ReservedThen(const allocator::Statistics& statistics) : statistics_(statistics) {}

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of tensors that several FSDP units receive: for example, each layer of a decoder receives the
-// encoder's output. A unit has an autograd node on its inputs (RegisterPostBackwardFunction in
-// torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). Its own gradients are summed first, for this
-// node:
+// Gradients of tensors that several FSDP units receive, such as an encoder's output in each decoder layer. A
+// unit has an autograd node on its inputs (RegisterPostBackwardFunction in
+// torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py). The unit's own gradients are summed first:
 //
 //   one model      sum ── += layer 1's k ── += layer 1's v            each is freed when it has been added
 //   units          layer 1's k ── layer 1's k + v, a new block ── sum += that, when the unit is done
 //
-// The total may need a new block: if the buffer has gaps, or if something else also holds it (accumulate in
-// torch/csrc/autograd/input_buffer.cpp). It is allocated when the unit is done.
+// The total needs a new block if the buffer has gaps or is shared (accumulate in
+// torch/csrc/autograd/input_buffer.cpp).
 #pragma once
 
 #include <functional>
@@ -22,11 +21,11 @@ namespace vramscope::whatif {
 struct SumOfUnit {
   const Unit* unit = nullptr;
   BlockIndex gradient;  // the first gradient of the unit, which waits
-  OpIndex second;       // operator that adds the second gradient, into a new block; kNone: none
-  OpIndex made;         // operator that adds the first gradient and allocates the total; kNone: it exists
+  OpIndex second;       // adds the second gradient, into a new block; kNone: none
+  OpIndex made;         // adds the first gradient and allocates the total; kNone: it exists
 };
 
-// `units`: the last one is the rest of the model. O(operators x (units + newly allocated sums)).
+// `units`: the rest of the model is last. O(operators x (units + new sums)).
 [[nodiscard]] std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units);
 
 // Extends lives in `changed`, a sharded step: gradients of a unit's inputs stay until added(unit).

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index into one of the lists of a step. The compiler rejects an index into another list.
-//
-// Why: a step refers to blocks, operators, autograd nodes and calls of modules by index, and a function
-// often has several of them at hand. As plain numbers they could be swapped without an error.
+// An index into one list of a step. The compiler rejects it for another list.
 //
 //   const OpIndex op = step.blocks[block].op;   // block: BlockIndex
 //   step.ops[op]                                // fine
 //   step.blocks[op]                             // does not compile
 //
-// An index converts to a number implicitly, so it also indexes other lists with one element per block. The
-// reverse is explicit, BlockIndex(i), except for literals: step.blocks[0].
+// An index converts to a number implicitly, for other lists with one element per block. The reverse is
+// explicit, BlockIndex(i), except for literals: step.blocks[0].
 #pragma once
 
 #include <concepts>
@@ -37,7 +34,7 @@ class Index {
   uint32_t at_ = model::kNone;
 };
 
-// The indices from `first` up to, but not including, `last`.
+// The indices [first, last).
 template <class Item>
 struct IndexRange {
   struct Iterator {
@@ -52,7 +49,7 @@ struct IndexRange {
   [[nodiscard]] Iterator end() const { return {last}; }
 };
 
-// A list whose items are found by their own index.
+// A list with its own index type.
 template <class Item>
 class Indexed : public std::vector<Item> {
  public:
@@ -63,9 +60,8 @@ class Indexed : public std::vector<Item> {
   [[nodiscard]] Item& operator[](std::integral auto at) { return (*this)[Index<Item>(at)]; }
   [[nodiscard]] const Item& operator[](std::integral auto at) const { return (*this)[Index<Item>(at)]; }
 
-  // All indices, in order, for a loop that does not change the list.
+  // All indices in order. Do not change the list in the loop.
   [[nodiscard]] IndexRange<Item> Indices() const { return {0, static_cast<uint32_t>(this->size())}; }
-  // The index of the item that is added next.
   [[nodiscard]] Index<Item> Next() const { return Index<Item>(this->size()); }
 };
 

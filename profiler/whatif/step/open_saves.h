@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches each release to the saved tensor that it releases, while a step is read. Several nodes may save the
-// same block.
+// Matches each release to the saved tensor that it releases, while a step is read. A release names only the
+// memory. Several nodes may save the same block.
 //
 //   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: A by node 2
 //   saved   A by node 1 ─ B, A by node 2         released B, A, while no node runs: A by node 2, like B
-//
-// Why: a release names only the memory, and memory that several nodes save is released once per node.
 #pragma once
 
 #include <unordered_map>
@@ -17,14 +15,13 @@ namespace vramscope::whatif {
 
 class OpenSaves {
  public:
-  // Adds `saved` to Step::saved.
   void Add(Step& step, const Saved& saved);
-  // Releases the reference to `block` whose node is running or ran last. If none of its nodes ran, an
-  // unneeded graph is being destroyed: releases the reference of the node that released something just
-  // before, or else the first one added. Does nothing if no reference is open.
+  // Releases the reference to `block` whose node is running or ran last. If none of its nodes ran: releases
+  // the reference of the node that released something just before. Without such a node, the first reference
+  // added. Does nothing if no reference is open.
   void Release(Step& step, BlockIndex block, Position now);
-  // Call once, after the last event. Corrects each release that came before its node ran: it belongs to a
-  // node that saved the same block and never ran.
+  // Call once, after the last event. Corrects each release that came before its node ran. The release belongs
+  // to a node that saved the same block and never ran.
   static void Settle(Step& step);
 
  private:

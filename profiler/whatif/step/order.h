@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts moments of a loop; at equal positions, moments that free memory come before those that need it.
+// Sorts moments of a loop. At one position, moments that free memory come first.
 //
-// Why not std::sort: a plan sorts several hundred thousand moments for each of a hundred questions, and
-// comparisons took half of its time. A loop's moments are spread about evenly over its length. So each moment
-// is put directly near its final place (as in flash sort), and only neighbors are compared:
+// Moments are spread evenly over the loop, so each is put near its final place (as in flash sort). Only
+// neighbors are compared:
 //
 //   0                                   length          as many equal parts as moments
 //   ├──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┤               counted, then filled in the order they come
@@ -19,7 +18,7 @@ namespace vramscope::whatif {
 
 struct Moment {
   Position at;
-  uint32_t kind = 0;   // order of moments at the same position: lowest first; below 4
+  uint32_t kind = 0;   // order at the same position: lowest first; below 4
   uint32_t index = 0;  // free for the caller
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in time in a step: an event, and a place among the things that levers insert around that event.
+// A point in time in a step: an event, and a place among the insertions of levers around it.
 //
-// Why not a number with a fraction: only the order counts, and a fraction that is small enough for one step
-// is too large for a longer one. Three integers; the first one that differs decides:
+// Three integers; the first one that differs decides:
 //
 //   event     an event of the recorded step; below 0: an event before the loop
 //   order     the place around that event: a stage (stages have a fixed order), and a place within the stage
@@ -10,8 +9,7 @@
 //
 //   ● event 7    After(7)  After(7, 2) ... In(kUnpacks, 7) ...    In(kReturns, 8) ... Before(8)    ● event 8
 //
-// A position belongs to one event: a stage before event 8 comes after everything that is inserted after
-// event 7.
+// A stage before event 8 comes after everything inserted after event 7.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +20,11 @@
 
 namespace vramscope::whatif {
 
-// Stages around an event. Stages without a name are hooks that run one after the other (HooksAfter()).
+// Stages around an event. Unnamed stages are successive hooks (HooksAfter()).
 enum class Stage : int32_t {
-  kAhead = -50,     // before all else: what only the first step allocates (first_step.h)
+  kAhead = -50,     // before all else: allocations of the first step alone (first_step.h)
   kEmpties = -25,   // the cache is emptied before the event
-  kUnpacked = -20,  // a node's variables are freed, before the engine looks at the node's results
+  kUnpacked = -20,  // a node's variables are freed, before the engine looks at its results
   kReturns = -10,   // a function's variables are freed, before its arguments
   kEvent = 0,
   kEmptied = 25,  // the cache is emptied after the event
@@ -45,7 +43,7 @@ struct Position {
   constexpr Position(int64_t at, int32_t around, int32_t below) : event(at), order(around), further(below) {}
   friend constexpr auto operator<=>(const Position&, const Position&) = default;
 
-  // The same place, this many events later.
+  // The place `at`, `events` later.
   friend constexpr Position operator+(Position at, int64_t events) { return at += events; }
   friend constexpr Position operator-(Position at, int64_t events) { return at += -events; }
   constexpr Position& operator+=(int64_t events) {
@@ -58,19 +56,19 @@ inline constexpr Position kBefore = -1;                          // for a begin:
 inline constexpr Position kForever = 1'000'000'000'000'000'000;  // for an end: not within the recording
 inline constexpr int32_t kPlaces = 1 << 24;                      // places per stage, half before its center
 
-// The n-th place after `at`, for things inserted one after the other.
+// The n-th place after `at`, for successive insertions.
 [[nodiscard]] constexpr Position After(Position at, int64_t n = 1) {
   return {at.event, at.order + static_cast<int32_t>(n), at.further};
 }
 [[nodiscard]] constexpr Position Before(Position at, int64_t n = 1) { return After(at, -n); }
 
-// The same place, but n later within it, or sooner if n is negative.
+// The place `at`, n later within it (sooner if negative).
 [[nodiscard]] constexpr Position Later(Position at, int64_t n = 1) {
   return {at.event, at.order, at.further + static_cast<int32_t>(n)};
 }
 [[nodiscard]] constexpr Position Sooner(Position at, int64_t n = 1) { return Later(at, -n); }
 
-// The same place, this many hooks later. Each hook has kPlaces places.
+// The place `at`, `hooks` hooks later. Each hook has kPlaces places.
 [[nodiscard]] constexpr Position HooksAfter(Position at, int32_t hooks) {
   return {at.event, at.order + hooks * kPlaces, at.further};
 }
@@ -78,7 +76,7 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
   return HooksAfter(at, static_cast<int32_t>(stage));
 }
 
-// Returns `at` as a position within its own step; `at` may lie in the following step.
+// `at` as a position within its own step. `at` may lie in the following step.
 [[nodiscard]] constexpr Position InItsStep(Position at, int64_t length) {
   return {at.event % length, at.order, at.further};
 }
@@ -89,15 +87,14 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
   return After(In(Stage::kSteps, event), n);
 }
 
-// The recomputation, at `at`, of the part of forward that starts at `begin`. Of nested recomputations, the
-// one with the lower depth comes first. Recomputed() returns where a moment of forward lies in the
-// recomputation; Unwound() returns where the recomputation ends.
+// The recomputation, at `at`, of the part of forward that starts at `begin`. For nested recomputations, the
+// lower depth comes first. Recomputed(): where a moment of forward lies in it. Unwound(): where it ends.
 [[nodiscard]] constexpr Position Unwound(Position at, uint32_t depth) {
   constexpr uint32_t kDeepest = 64;
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);
 }
 [[nodiscard]] constexpr Position Recomputed(Position at, uint32_t depth, Position begin, Position moment) {
-  constexpr int32_t kKept = 1 << 11;  // places that are kept distinct, and further values at one place
+  constexpr int32_t kKept = 1 << 11;  // places, and further values at one place, that stay distinct
   const int32_t stage = (moment.order + (moment.order < 0 ? -kPlaces : kPlaces) / 2) / kPlaces;
   const int32_t place = std::clamp(moment.order - stage * kPlaces, 1 - kKept, kKept - 1);
   const int32_t below = std::clamp(moment.further, 1 - kKept, kKept - 1);
@@ -105,8 +102,8 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
                (stage * 2 * kKept + place) * 2 * kKept + below);
 }
 
-// True if a life that ends at `end` ends because of the use or release at `use`. IsAtOnce: directly after it.
-// IsSoon: also with one event in between.
+// True if a life that ends at `end` ends because of `use`. IsAtOnce: directly after it. IsSoon: also with one
+// event in between.
 [[nodiscard]] constexpr bool IsAtOnce(Position end, Position use) { return end.event <= use.event + 1; }
 [[nodiscard]] constexpr bool IsSoon(Position end, Position use) { return end.event <= use.event + 2; }
 

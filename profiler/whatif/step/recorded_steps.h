@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps that a question may be about: training steps, or without training, calls of a model.
 //
-// A program that only runs its model forward has no optimizer, so no optimizer step ends its steps. Its loop
-// still shows if modules were recorded:
+// A program that only runs forward has no optimizer to end its steps. Recorded modules show its loop:
 //
 //   load │ batch  model(batch) │ batch  model(batch) │ ...
 //        └─ step 1 ────────────┴─ step 2 ────────────┴─
 //
-// A step ends with the call of the module that is called least often from the program itself.
+// A step ends with the call of the module that the program itself calls least often.
 #pragma once
 
 #include "profiler/classify/analysis.h"
@@ -18,15 +17,15 @@ namespace vramscope::whatif {
 
 struct LoopSteps {
   timeline::Step first;
-  timeline::Step before;  // the step before the chosen one, or the chosen one if it is the first recorded
-  timeline::Step chosen;  // the last complete deep step, but never the first step
+  timeline::Step before;  // before the chosen step, or the chosen one if it is the first
+  timeline::Step chosen;  // the last complete deep step, never the first step
 };
 
-// Chooses training steps if there are any. The error is a sentence that explains what to record.
+// Chooses training steps if there are any. The error explains what to record.
 [[nodiscard]] Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::ProcessIndex process);
 
-// Reads PyTorch's release and the allocator settings from the recording. Settings that the program put into
-// its own environment take precedence over those it was started with.
+// Reads PyTorch's release and the allocator settings. Settings that the program put into its environment take
+// precedence.
 void TakeFacts(const trace::Metadata& facts, Step& step);
 
 }  // namespace vramscope::whatif

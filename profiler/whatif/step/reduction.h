@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory of a reduction on a CUDA device, in addition to its result: partial sums of thread blocks
-// that share one output, and counters of finished thread blocks.
+// Scratch memory of a reduction on a CUDA device. It holds partial sums of thread blocks that share one
+// output, and counters of finished thread blocks.
 //
-// Why a formula and not a share of the input: the size depends on how the work is divided among the
-// multiprocessors. If the batch changes, the scratch memory stays the same, halves, doubles or vanishes. For
-// the bias gradients of wide layers it is larger than the input (32 MiB for a [4096, 1024] one on an A100).
-// PyTorch: setReduceConfig, ReduceConfig::global_memory_size and ReduceConfig::semaphore_size in
-// aten/src/ATen/native/cuda/Reduce.cuh, the same from 1.13 to 2.15.
+// The size depends on how the work is divided among the multiprocessors. With another batch, the size may
+// stay the same, halve, double or vanish. Example: 32 MiB on an A100 for the bias gradients of a [4096, 1024]
+// layer, more than the input. PyTorch: setReduceConfig, ReduceConfig::global_memory_size and
+// ReduceConfig::semaphore_size in aten/src/ATen/native/cuda/Reduce.cuh, the same from 1.13 to 2.15.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +26,14 @@ struct Reduction {
   int64_t vector = 4;                        // elements per load along the reduction
 };
 
-// The two device properties that determine how the work is divided.
+// The device properties that determine the division of work.
 struct Multiprocessors {
   int count = 108;
   int threads = 2048;  // resident on one multiprocessor
 };
 
-// Bytes of two memory blocks. The counters are allocated after the partial sums and freed before them. Both
-// are 0 if each output is computed by a single thread block.
+// Bytes of two memory blocks. The counters live within the life of the sums. Both are 0 if one thread block
+// computes each output.
 struct ReductionScratch {
   uint64_t sums = 0, counters = 0;
 };

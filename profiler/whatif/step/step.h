@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One recorded deep step as flat arrays: everything that a lever may ask about it.
+// One recorded deep step as flat arrays: everything that a lever may ask about.
 //
-// Why its own form: the run (profiler/model) answers questions about whole recordings and joins the facts
-// about a block. A lever asks about operators, operands and autograd nodes of one step, many times. All
-// references are indices, all times are positions:
+// All references are indices, all times are positions:
 //
 //   position  -1          0                              length
 //             │ was there │ events of the step, in order │      the same step again ...
 //
-// Each list has its own type of index (index.h). Whatever a lever inserts has a position around an event
-// (position.h). Only CUDA-like devices matter here; operands on other devices have no block.
+// Each list has its own type of index (index.h). Insertions of levers have positions around an event
+// (position.h). Only CUDA-like devices count.
 #pragma once
 
 #include <algorithm>
@@ -33,29 +31,29 @@ inline constexpr uint64_t kFloatBytes = 4;  // size of a float32 element
 // A block of the device that was alive at some time during the step.
 struct StepBlock {
   model::BlockId id = 0;
-  uint64_t requested = 0;  // bytes that the program requested, if tensors show them; otherwise as allocated
+  uint64_t requested = 0;  // requested bytes, if tensors show them; otherwise as allocated
   Position begin = kBefore;
   Position end = kForever;
   Position accumulated = kForever;  // when autograd accumulated it as a gradient
   OpIndex op;                       // innermost operator open when it was allocated
-  BlockIndex leaf;                  // for a gradient: block of the leaf, if the step created that
-  BlockIndex copy_of;               // inserted by a lever: the block from which it copies elements
+  BlockIndex leaf;                  // for a gradient: the leaf's block, if the step created it
+  BlockIndex copy_of;               // inserted by a lever: source of its elements
   Position once = kBefore;          // inserted by a lever, never freed: its allocation (0 or later)
-  Position set_up = kBefore;        // set by levers, for a block of the setup: its allocation (below 0)
-  std::string_view name;  // from labels: "layers.0.weight", also for its gradient; lives as long as the run
+  Position set_up = kBefore;        // set by levers, for a setup block: its allocation (below 0)
+  std::string_view name;            // from labels: "layers.0.weight", also for its gradient
   uint16_t stream = 0;
-  // Activation if the block ever was one, otherwise its last category.
+  // Activation if it ever was one, otherwise its last category.
   classify::Category category = classify::Category::kUnattributed;
   bool workspace = false;
   bool piles_up = false;  // each step leaves one more
   bool piled = false;     // left by an earlier step in this way
 
-  // True if autograd accumulated it as the gradient of a parameter.
+  // True if autograd accumulated it as a parameter's gradient.
   [[nodiscard]] bool IsParametersGradient() const { return accumulated < kForever && leaf == model::kNone; }
 };
 
-// A block that was allocated before the loop began and is freed again. Positions are before 0, in the order
-// of the events. If a lever inserted it, its end may be in the first steps.
+// A block that was allocated before the loop and is freed. Positions are below 0. If a lever inserted it, it
+// may end in the first steps.
 struct Passing {
   Position begin = 0;
   Position end = 0;
@@ -70,7 +68,7 @@ struct Operand {
   uint32_t shape = 0;  // into Step::shapes; 0 = not known
   uint32_t strides = 0;
   uint64_t offset = 0;  // in elements
-  uint64_t tensor = 0;  // distinguishes tensors of one block: an address, which may be reused
+  uint64_t tensor = 0;  // distinguishes tensors of one block: an address, may be reused
   uint16_t argument = 0;
   uint16_t element = 0;  // in a list: index + 1
   uint8_t dtype = 0;     // c10::ScalarType
@@ -96,18 +94,16 @@ struct Node {
   Position end = kForever;
 };
 
-// A tensor that a node saves.
 struct Saved {
   BlockIndex block;
-  NodeIndex node;  // the node that saves it, if it could be determined
+  NodeIndex node;  // the node that saves it, if known
   Position at = 0;
   Position released = kForever;
   uint64_t tensor = 0;
-  double share = 1;   // elements relative to the block's: < 1 for a view, > 1 for an expanded tensor
+  double share = 1;   // elements relative to the block's: < 1 for a view, > 1 if expanded
   bool gaps = false;  // its elements are not contiguous
 };
 
-// A call of a module's forward.
 struct ModuleCall {
   uint32_t name = 0;  // dotted path
   CallIndex parent;
@@ -120,12 +116,11 @@ struct Window {
   Position end = 0;
 };
 
-// Position of an event before the loop, whose first step is `first`: below 0.
+// Position of an event before the loop (below 0). `first`: the loop's first step.
 [[nodiscard]] inline Position BeforeLoop(model::EventIndex event, const timeline::Step& first) {
   return Position(event) - first.begin - 1;
 }
 
-// True if the position is in one of the windows.
 [[nodiscard]] inline bool Within(std::span<const Window> windows, Position at) {
   return std::any_of(windows.begin(), windows.end(),
                      [&](const Window& window) { return window.begin <= at && at < window.end; });
@@ -136,8 +131,7 @@ struct Shape {
   bool known = false;
 };
 
-// A value that is computed from a step on first use, because many questions about a step need it. A copy
-// starts empty: whoever copies a step is about to change it. Not thread-safe.
+// A value that is computed from a step on first use. Copies start empty. Not thread-safe.
 class OnFirstUse {
  public:
   OnFirstUse() = default;
@@ -165,14 +159,14 @@ class Step {
   model::DeviceIndex device = 0;
   uint32_t number = 0;
   model::EventIndex first_event = 0;  // in the run: position 0
-  model::EventIndex end_event = 0;    // as recorded, one past the last event of the step
+  model::EventIndex end_event = 0;    // one past the step's last event
   int64_t length = 0;                 // events
-  timeline::Step first;               // first step of the loop: later steps use what it allocated
+  timeline::Step first;               // of the loop: later steps use what it allocated
   std::string torch_version;
   std::string settings;  // allocator settings at the program's start
 
   Indexed<StepBlock> blocks;     // in order of their allocation
-  std::vector<Passing> passing;  // blocks that leave holes where later blocks are placed
+  std::vector<Passing> passing;  // blocks that leave holes for later blocks
   Indexed<Op> ops;               // in order of their start
   std::vector<OpIndex> op_ends;  // ops in order of their ends: inner ones first
   std::vector<Operand> operands;
@@ -187,7 +181,7 @@ class Step {
   std::string optimizer_class;          // "AdamW"; several classes are separated by commas
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
-  std::vector<std::string> own_switch;  // modules that the model's own switch checkpoints; empty = not known
+  std::vector<std::string> own_switch;  // modules of the model's own switch; empty = not known
 
   // Host time between two moments of the recorded step.
   [[nodiscard]] double HostNs(Position from, Position to) const {
@@ -199,8 +193,8 @@ class Step {
   }
   // True if the program only runs its model forward.
   [[nodiscard]] bool OnlyForward() const { return backward.empty() && optimizer.empty(); }
-  // Start and end of forward. With a backward pass: from 0 to its start. In a program that only runs forward:
-  // from the start of the first module call to the end of the last one.
+  // Start and end of forward. With backward: from 0 to its start. Without: from the first module call's start
+  // to the last one's end.
   [[nodiscard]] Position ForwardBegin() const {
     return OnlyForward() && !modules.empty() ? modules[0].begin : 0;
   }
@@ -210,18 +204,18 @@ class Step {
     for (const ModuleCall& call : modules) end = std::max(end, std::min<Position>(call.end, length));
     return end;
   }
-  // Text of the trace, or text that a lever added.
+  // Text of the trace or of a lever.
   [[nodiscard]] std::string_view Text(uint32_t id) const {
     return id < kFirstOwnText ? run->Text(id) : std::string_view((*own_texts)[id - kFirstOwnText]);
   }
   [[nodiscard]] std::string_view NameOf(const Op& op) const { return Text(op.name); }
   [[nodiscard]] const int64_t* Dims(uint32_t shape) const { return dims.data() + shapes[shape].first; }
   [[nodiscard]] uint32_t Rank(uint32_t shape) const { return shapes[shape].count; }
-  // Blocks of the parameters that got a gradient in this step, in the order of their allocation.
+  // Blocks of parameters with a gradient in this step, in order of allocation.
   std::vector<BlockIndex> trained;
   static constexpr uint32_t kFirstOwnText = 1u << 31;
-  std::shared_ptr<std::deque<std::string>> own_texts;  // added by levers; copies of the step share them
-  uint16_t added_streams = 0;  // numbered after those of the run, for blocks that a lever inserted
+  std::shared_ptr<std::deque<std::string>> own_texts;  // added by levers; shared with copies
+  uint16_t added_streams = 0;                          // numbered after the run's, for inserted blocks
 
   OnFirstUse last_uses;  // LastUsesOf
   OnFirstUse takers;     // TakersOf
@@ -229,7 +223,6 @@ class Step {
   OnFirstUse whole_run;  // WholeRun, for the step as recorded
 };
 
-// Inputs and outputs of an operator.
 [[nodiscard]] inline std::span<const Operand> InputsOf(const Step& step, const Op& op) {
   return {step.operands.data() + op.first_input, op.input_count};
 }
@@ -247,24 +240,23 @@ class Step {
 
 // True if both have the same sizes and strides.
 [[nodiscard]] bool LieAlike(const Step& step, const Operand& a, const Operand& b);
-// True if both show the same elements of a block in the same way.
+// True if both show the same elements of a block.
 [[nodiscard]] bool IsSameView(const Step& step, const Operand& a, const Operand& b);
 
-// Bytes from the start of the storage to the end of the tensor; 0 if its shape is unknown.
+// Bytes from the storage's start to the tensor's end; 0 if the shape is unknown.
 [[nodiscard]] uint64_t BytesUpTo(const Step& step, const Operand& operand);
 
-// Parses "8,128,256"; appends its dimensions to `dims`.
+// Parses "8,128,256". Appends to `dims`.
 [[nodiscard]] Shape ParseShape(std::string_view text, std::vector<int64_t>& dims);
 
-// Number of elements in a tensor with this shape; elements of an expanded dimension count each time. 1 if the
-// shape is unknown.
+// Number of elements. Expanded dimensions count each time. 1 if the shape is unknown.
 [[nodiscard]] uint64_t ElementsIn(const Step& step, const Operand& operand);
 
 // Bytes of one element; 0 for unknown types.
 [[nodiscard]] uint32_t BytesOf(uint8_t dtype);
 
-// Reads the last complete deep step of the device's process, but never its first step. The error is a
-// sentence that explains what to record. O(events of the trace): decodes the trace once more.
+// Reads the last complete deep step of the device's process, never its first step. The error explains what to
+// record. O(events of the trace).
 [[nodiscard]] Result<Step> ReadStep(const classify::Analysis& analysis, model::DeviceIndex device);
 
 }  // namespace vramscope::whatif

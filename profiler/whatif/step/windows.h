@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a step that ranges of the recording mark: backward, the optimizer's step, zero_grad, autocast.
+// The parts of a step from recorded ranges: backward, the optimizer's step, zero_grad, autocast.
 #pragma once
 
 #include <string>
@@ -14,27 +14,24 @@ namespace vramscope::whatif {
 // Fills Step::backward, optimizer, zero_grad, autocast and optimizer_class.
 void AddWindows(const timeline::Step& recorded, Step& step);
 
-// Removes the batch of the loop's first step from Step::passing. A later step starts where the previous step
-// ends, but the first step starts with its forward. So the first batch looks like part of the setup.
-// O(n log n) for n blocks.
+// Removes the batch of the loop's first step from Step::passing. That batch looks like part of the setup. O(n
+// log n) for n blocks.
 void LeaveOutFirstBatch(Step& step);
 
-// The events at which the caching allocator freed segments; one event for segments that it freed together. It
-// does so in empty_cache(), or if an allocation finds no room. O(n log n) for n segments and changes of the
-// device.
+// The events at which the caching allocator freed segments; one event for segments freed together. The
+// allocator frees segments in empty_cache(), or if an allocation finds no room. O(n log n) for n segments and
+// changes of the device.
 [[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
                                                                model::DeviceIndex device);
-// Fills Step::cache_emptied with the frees of segments in the step that are outside all operators.
+// Fills Step::cache_emptied with frees of segments outside all operators.
 void AddEmptying(Step& step);
 
-// Index in Step::backward of the first pass that gives parameters gradients. There may be earlier passes:
-// uncompiled flex_attention() traces its functions with backward passes of its own, and models of molecules
-// compute forces as gradients of energies. 0 if no pass is known to give parameters gradients.
+// Index in Step::backward of the first pass that gives parameters gradients; 0 if none is known. Earlier
+// passes exist in uncompiled flex_attention(), and in models of molecules (forces are gradients of energies).
 // O(passes * blocks).
 [[nodiscard]] size_t FirstBackward(const Step& step);
 
-// Returns why `what` cannot be predicted for this step, or "" if its first backward pass is the training
-// pass.
+// Returns why `what` cannot be predicted for this step, or "" if its first backward pass trains.
 [[nodiscard]] std::string WhyBackwardInForward(const Step& step, std::string_view what);
 
 }  // namespace vramscope::whatif

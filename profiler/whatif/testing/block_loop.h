@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-written training loops. Their blocks differ in saved bytes and in time, so the choice of checkpointed
-// blocks matters.
+// Hand-written training loops. The loops' blocks differ in saved bytes and in time.
 //
 //   setup    a weight of 2 MiB for each block
 //   step     a batch of 8 samples goes through the blocks, each of which keeps its result; backward goes from
@@ -18,7 +17,7 @@
 
 namespace vramscope::whatif {
 
-// The size of one block: the floats per sample that it saves, and its number of operators.
+// Floats per sample that a block saves, and its number of operators.
 struct BlockShape {
   uint64_t features = 0;
   int operators = 1;
@@ -85,7 +84,7 @@ class BlockLoop {
     s_.Free("batch");
   }
 
-  // Allocates a result for a moment, as the small operators of a step do.
+  // Allocates a result for a moment, as small operators do.
   void Elementwise(size_t i) {
     s_.Op("aten::relu", [&] {
       Tensor(Name("hidden", i), blocks_[i].features, false, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop of three steps, written as PyTorch would run it, for tests of what levers do to it.
+// A loop of three steps, written as PyTorch would run it.
 //
 //   setup    a temporary block; weight 64 x 64
 //   step     batch [8, 64] ─ mm ─► hidden [8, 64] ─ gelu ─► out [8, 64]
 //            backward: gradient of out, of hidden, of weight
 //            the optimizer keeps one state of the weight's size
 //
-// All are float32, so the batch's blocks have 2,048 bytes and the weight's 16,384.
+// All are float32: 2,048 bytes for the batch's blocks, 16,384 for the weight's.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
 
 class Loop : public TensorScript {
  public:
-  // `sampled`: the recorder's sampling thread writes a counter just after a node has released what it saved.
-  // `traced`: forward has a backward pass of its own, as flex_attention() does.
+  // `sampled`: a sampling thread writes a counter just after a node's release. `traced`: forward has a
+  // backward pass of its own, as in flex_attention().
   explicit Loop(bool sampled = false, bool traced = false) : sampled_(sampled), traced_(traced) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("before", 4 * kWeightBytes).Free("before");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that a test writes by hand: forward from 0 to 100, backward to 200, blocks of 512 bytes, operators
-// whose nodes save their inputs.
+// A step that a test writes: forward from 0 to 100, backward to 200, blocks of 512 bytes. The operators'
+// nodes save their inputs.
 #pragma once
 
 #include <deque>
@@ -52,7 +52,7 @@ class WrittenStep {
     step_.nodes.push_back({Text("node"), {}, kBefore, begin, begin + 2});
     return NodeIndex(step_.nodes.size() - 1);
   }
-  // Adds an operator; its operands are added by the calls that follow.
+  // Adds an operator. The following calls add its operands.
   OpIndex Call(const char* name, OpIndex parent, Position begin, Position end) {
     Op op;
     op.name = Text(name), op.parent = parent, op.begin = begin, op.end = end;
@@ -60,8 +60,7 @@ class WrittenStep {
     step_.ops.push_back(op);
     return OpIndex(step_.ops.size() - 1);
   }
-  // Adds an operator of two moments that reads the first block and creates the second one; the node saves the
-  // first.
+  // Adds an operator that reads the first block, creates the second one, and saves the first.
   void Work(Position at, NodeIndex node, const std::vector<BlockIndex>& blocks) {
     Op op;
     op.name = Text("work");

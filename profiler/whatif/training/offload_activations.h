@@ -6,7 +6,7 @@
 
 namespace vramscope::whatif {
 
-// Returns the bytes that move to the host; as many move back. They are all tensors that nodes save, including
+// Returns the bytes that move to the host; as many move back. All tensors that nodes save move, including
 // parameters. Fails with a sentence if nodes save nothing, or if backward creates nodes of its own.
 [[nodiscard]] Result<uint64_t> OffloadActivations(const Step& step, Scene& scene);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generated training run of three layers, small enough to compare a view with a pass over all of its blocks.
+// A generated training run of three layers. It is small enough to compare a view with a pass over all blocks.
 #pragma once
 
 #include <cstdint>

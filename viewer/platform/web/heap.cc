@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sbrk that malloc gets its memory from, instead of the C library's: it grows memory in large steps.
 //
-// malloc asks for 64 KiB at a time. Each time that a module's memory grows, a browser makes a new buffer object
-// for JavaScript and counts it in its garbage collector: that took 13 of the 24 s in which a file of ten million
-// events opened on a busy machine. So the memory grows in large steps. Pages that nobody has written to yet take
-// no memory of the machine.
+// malloc asks for 64 KiB at a time. Each growth makes a new buffer object in the browser: that took 13 of 24
+// s for a file of ten million events. So the memory grows in large steps. Untouched pages take no memory of
+// the machine.
 //
 //   0              break                     memory's size
 //   │ in use       │ for the next calls      │

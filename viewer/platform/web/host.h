@@ -9,8 +9,8 @@
 
 extern "C" {
 
-// One frame: host_begin; for each draw list, host_list and one host_command per command; host_end.
-// A texture is identified by a number. A call of host_texture with size 0 x 0 deletes the texture.
+// One frame: host_begin; per draw list, host_list and one host_command per command; host_end. Textures have
+// numbers. host_texture with size 0 x 0 deletes one.
 void VRAMSCOPE_HOST(host_texture)(int texture, const void* rgba, int width, int height);
 void VRAMSCOPE_HOST(host_begin)(int width, int height, uint32_t background);
 void VRAMSCOPE_HOST(host_list)(const void* vertices, size_t vertex_bytes, const void* indices,

@@ -243,7 +243,7 @@ void VRAMSCOPE_PAGE(character)(unsigned code) {
 // For tests: what `state` of a script writes.
 void VRAMSCOPE_PAGE(state)() { Text() = vramscope::viewer::StateJson(ThePage()->app(), {}); }
 // For tests, instead of start: runs the script (a text) as `vramscope view --script` does, with the files
-// whose names are its first line, and leaves its error, or "". Also writes the output of --frame-times.
+// named in its first line. Leaves its error, or "". Also writes the output of --frame-times.
 void VRAMSCOPE_PAGE(run_script)(int width, int height, float scale, int dark) {
   const size_t line = Text().find('\n');
   const std::string files = Text().substr(0, line);

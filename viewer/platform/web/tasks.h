@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue for work that the desktop program does on threads. The web module has only one thread: a task
-// waits here until a frame has been drawn, and then runs to its end.
+// A queue for work that the desktop program does on threads. The web module has one thread: tasks run between
+// frames.
 //
 //   frame   │ task (opens a file: frames are drawn from within) │ frame │ task │ frame   idle
 //
@@ -15,7 +15,7 @@ namespace vramscope::web {
 class Task {
  public:
   explicit Task(std::function<void()> work) : work_(std::move(work)) {}
-  // Runs the work. Calls after the first one do nothing.
+  // Runs the work, once.
   void Run() {
     if (const std::function<void()> work = std::move(work_); work) {
       work_ = nullptr;
@@ -29,7 +29,7 @@ class Task {
 };
 
 void Later(const std::shared_ptr<Task>& task);
-// Runs the oldest task that somebody owns. False if there is none.
+// Runs the oldest owned task. False if there is none.
 bool RunOne();
 [[nodiscard]] bool AnyTask();
 
