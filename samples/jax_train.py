@@ -5,6 +5,8 @@
     --model gpt     blocks of causal attention over tokens
     --keep          nothing is donated: parameters and state exist twice during the step
     --checkpoint    (gpt) each block in jax.checkpoint
+    --policy NAME   the loss in jax.checkpoint with this one of jax.checkpoint_policies
+    --optimizer     adamw, sgd
     --split-step    two jitted functions: gradients, and the update
     --eager-update  gradients by a jitted function, and the update without jit
     --devices N     the batch is sharded over N devices, parameters are replicated
@@ -29,6 +31,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--model", choices=("mlp", "gpt"), default="mlp")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--checkpoint", action="store_true")
+    parser.add_argument("--policy", default="")
+    parser.add_argument("--optimizer", choices=("adamw", "sgd"), default="adamw")
     parser.add_argument("--split-step", action="store_true")
     parser.add_argument("--eager-update", action="store_true")
     parser.add_argument("--devices", type=int, default=1)
@@ -109,8 +113,10 @@ class Programs(NamedTuple):
 
 
 def programs(settings: argparse.Namespace) -> Programs:
-    optimizer = optax.adamw(1e-3)
-    loss = partial(gpt_loss, checkpoint=settings.checkpoint) if settings.model == "gpt" else mlp_loss
+    optimizer = getattr(optax, settings.optimizer)(1e-3)
+    loss: Callable[..., Any] = partial(gpt_loss, checkpoint=settings.checkpoint) if settings.model == "gpt" else mlp_loss
+    if settings.policy:
+        loss = jax.checkpoint(loss, policy=getattr(jax.checkpoint_policies, settings.policy))
 
     def init() -> Tuple[Tree, Tree]:
         params = (gpt if settings.model == "gpt" else mlp)(settings, jax.random.key(0))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first thing Python runs in a recorded process. Arranges that vramscope_shim starts once torch has been imported, vramscope_shim_tensorflow
-once TensorFlow has been, vramscope_shim_jax once JAX has been (and vramscope_try and vramscope_try_keras, if a change is requested), and steps aside.
+once TensorFlow has been, vramscope_shim_jax once JAX has been (and vramscope_try, for each of them, if a change is requested), and steps aside.
 
 The collector puts this folder first on PYTHONPATH, so `site` imports this file instead of the user's own
 sitecustomize. We then
@@ -31,6 +31,7 @@ def _step_aside() -> None:
     if change:
         _begin("vramscope_try", "arrange", change)
         _begin("vramscope_try_keras", "arrange", change)
+        _begin("vramscope_try_jax", "arrange", change)
     sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) != folder]
     sys.modules.pop("sitecustomize", None)
 

@@ -13,8 +13,9 @@
 namespace vramscope::experiment {
 namespace {
 
-std::string HowToTry(const trace::Metadata& metadata, const std::vector<whatif::Asked>& changes) {
-  const std::vector<whatif::Asked> example = {{"batch", "0.5x"}};
+std::string HowToTry(const trace::Metadata& metadata, const model::Framework& framework,
+                     const std::vector<whatif::Asked>& changes) {
+  const std::vector<whatif::Asked> example = {{framework.example.lever, framework.example.value}};
   return " Measure the change in the program itself: " +
          TryCommand(metadata, RecordedPlace(metadata).gpu, changes.empty() ? example : changes);
 }
@@ -49,7 +50,7 @@ Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, 
   const model::Framework& framework = model::FrameworkOf(*recorded->run.source);
   if (framework.no_prediction != nullptr)
     return CannotJudge(path + ": " + framework.no_prediction +
-                       (framework.has_try ? HowToTry(recorded->run.source->metadata(), changes) : ""));
+                       HowToTry(recorded->run.source->metadata(), framework, changes));
   const auto& metadata = recorded->run.source->metadata();
   const auto missing = metadata.find("bridge.missing");
   const auto operators = recorded->run.event_counts[static_cast<size_t>(trace::EventType::kOpBegin)];

@@ -21,7 +21,7 @@ constexpr std::array kFrameworks = {
         .by_parameter = "By parameter, with its gradient and optimizer state",
         .has_deep_steps = true,
         .no_prediction = nullptr,
-        .has_try = true,
+        .example = {"batch", "0.5x"},
     },
     Framework{
         .name = "TensorFlow",
@@ -36,7 +36,7 @@ constexpr std::array kFrameworks = {
         .has_deep_steps = false,
         .no_prediction = "this is a run of TensorFlow, and only changes to PyTorch programs can be predicted "
                          "from a trace.",
-        .has_try = true,
+        .example = {"batch", "0.5x"},
     },
     Framework{
         .name = "JAX",
@@ -49,9 +49,9 @@ constexpr std::array kFrameworks = {
         .optimizer_state = {"Optimizer state", "optimizer state"},
         .by_parameter = "By parameter, with its gradient and optimizer state",
         .has_deep_steps = false,
-        .no_prediction = "this is a run of JAX, and only changes to PyTorch programs can be predicted. To "
-                         "measure a change, make it in the program and use vramscope dryrun.",
-        .has_try = false,
+        .no_prediction = "this is a run of JAX, and only changes to PyTorch programs can be predicted from a "
+                         "trace.",
+        .example = {"checkpoint", "dots_saveable"},
     },
 };
 

@@ -32,7 +32,12 @@ struct Framework {
   bool has_deep_steps;  // operators, shapes and stacks are recorded in some steps only
   // The reason why no change can be predicted, as a clause after "FILE: ". nullptr: changes can be predicted.
   const char* no_prediction;
-  bool has_try;  // `vramscope try` can change its programs
+  // A change that `vramscope try` can make to its programs, as an example.
+  struct Example {
+    const char* lever;
+    const char* value;
+  };
+  Example example;
 };
 
 // The framework that the metadata names; the first in the table if it names several; PyTorch if none.

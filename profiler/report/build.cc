@@ -148,9 +148,8 @@ class Builder {
       device.end_bytes = curve.AllocatedAfter(model::kNever);
       answer_.devices.push_back(std::move(device));
     }
-    std::stable_sort(answer_.devices.begin(), answer_.devices.end(), [](const Device& a, const Device& b) {
-      return a.peak.allocated_bytes > b.peak.allocated_bytes;
-    });
+    std::ranges::stable_sort(answer_.devices, std::ranges::greater{},
+                             [](const Device& device) { return device.peak.allocated_bytes; });
   }
 
   void AddProcesses() {

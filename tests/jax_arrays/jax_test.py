@@ -9,7 +9,7 @@ import os
 import sys
 import unittest
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import recorded_run  # noqa: E402
@@ -164,6 +164,47 @@ class JaxTest(RecordingTest):
         plain = recorded_run.run([PYTHON, "-c", program], env=environment)
         recorded = recorded_run.record(self.folder / "cpu.vms", [PYTHON, "-c", program], env=environment)
         self.assertEqual(plain, recorded)
+
+
+@unittest.skipUnless(PYTHON, "set VRAMSCOPE_JAX_PYTHON to a Python that has JAX and its CUDA plug-in")
+class JaxTryTest(RecordingTest):
+    """`vramscope try`. The oracle is the same change in the program's code."""
+
+    GPT = ("--model", "gpt", *SMALL, "--tokens", "256")
+
+    def asked(self, code: int, verb: List[str], options: Sequence[str]) -> Dict[str, Any]:
+        words = [vramscope(), *verb, "--gpu", "h100-80gb", "--steps", "all", "--json", "--", PYTHON, str(SAMPLES / "jax_train.py"), *options]
+        done = recorded_run.run(words, env=clean_environment(XLA_FLAGS="--xla_gpu_autotune_level=0"))
+        self.assertEqual(done.code, code, done.stderr.decode()[-2000:])
+        answer: Dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    def check(self, change: List[str], outside: Sequence[str], written: Sequence[str]) -> str:
+        answer = self.asked(0, ["try", "--dry", *change], outside)
+        before, after = (answer[run]["peak"]["allocated_bytes"] for run in ("before", "after"))
+        self.assertNotEqual(after, before)
+        self.assertEqual(after, self.asked(0, ["dryrun"], written)["peak"]["allocated_bytes"])
+        return str(answer["applied"][0]["what"])
+
+    def test_donation(self) -> None:
+        applied = self.check(["--free-early", "all"], [*self.GPT, "--keep"], self.GPT)
+        self.assertEqual(applied, "jax.jit(train_step, donate_argnums=(0, 1))")
+
+    def test_a_policy_for_checkpoints(self) -> None:
+        applied = self.check(["--checkpoint", "nothing_saveable"], self.GPT, [*self.GPT, "--policy", "nothing_saveable"])
+        self.assertRegex(applied, r"nothing_saveable for gpt_loss\(\) in jax.value_and_grad at jax_train.py:\d+")
+
+    def test_another_optimizer(self) -> None:
+        applied = self.check(["--optimizer", "sgd"], self.GPT, [*self.GPT, "--optimizer", "sgd"])
+        self.assertRegex(applied, r"optax.adamw\(\) -> sgd at jax_train.py:\d+")
+
+    def test_what_is_not_applied_has_a_reason_and_lines(self) -> None:
+        for change, why, line in ((["--free-early", "all"], "the program donates arguments of train_step() itself", "donate_argnums=(0, 1)"),
+                                  (["--checkpoint", "dots"], "jax.checkpoint_policies has no dots; it has everything_saveable, ", "policy="),
+                                  (["--shard", "ddp:2"], "a JAX program takes this change only in its code", "jax.make_mesh(")):
+            refusal = self.asked(3, ["try", "--dry", *change], SMALL)["not_applied"][0]
+            self.assertIn(why, refusal["why"])
+            self.assertTrue(any(line in text for text in refusal["lines"]), refusal["lines"])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ SPDX = "SPDX-License-Identifier: Apache-2.0\n"
 COPIED = (".clang-format", "mypy.ini", "ruff.toml", "scripts/check_docs.py", "scripts/check_layers.py", "scripts/check_names.py", "scripts/commit-msg",
           "scripts/environment.sh", "scripts/lint.sh", "trace_format/bytes.h", "trace_format/result.h")
 PACKAGES = ("injector/python/vramscope_core", "injector/python/vramscope_shim", "injector/python/vramscope_program", "injector/python/vramscope_try",
-            "injector/python/vramscope_try_keras", "profiler/python/vramscope")
+            "injector/python/vramscope_try_keras", "injector/python/vramscope_try_jax", "profiler/python/vramscope")
 LONG = "Write a subject that has more characters than a terminal or a list can show"
 
 

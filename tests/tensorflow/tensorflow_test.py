@@ -22,6 +22,7 @@ PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
 PARAMETER, GRADIENT, OPTIMIZER_STATE = 1, 3, 4
 PROVEN = 2
 STEPS = 4
+PTXAS = bool(PYTHON) and any(Path(PYTHON).parent.parent.glob("lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas"))
 
 
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
@@ -115,6 +116,22 @@ class KerasTest(RecordingTest):
         answer: Dict[str, Any] = json.loads(done.stdout)
         self.assertTrue(answer["fits"])
         return answer
+
+    @unittest.skipUnless(PTXAS, "XLA needs ptxas: pip install nvidia-cuda-nvcc-cu12")
+    def test_dry_run_of_a_step_that_xla_compiles(self) -> None:
+        self.dry_run("h100-80gb", "--jit")
+        report = ask("report", str(self.trace))
+        self.assertEqual(report["peak"]["allocated_bytes"], self.truth["device_peaks"][0])
+        self.assertLess(report["steps"][-1]["allocations"], 20, "a compiled step has one block for its temporaries")
+        self.assertEqual(report["nvtx_ranges"], [], "not those of XLA")
+
+    def test_keras_compiles_by_itself_unless_the_user_or_the_machine_says_otherwise(self) -> None:
+        program = [PYTHON, "-c", "import keras, numpy; keras.config.disable_traceback_filtering(); model = keras.Sequential([keras.layers.Dense(8)]); "
+                                 "model.compile(loss='mse'); model.fit(numpy.ones((8, 4)), numpy.ones((8, 8)), verbose=0)"]
+        for options, why in (([], None if PTXAS else "XLA's compiler is missing (pip install nvidia-cuda-nvcc-cu12)"), (["--xla", "off"], "of --xla off")):
+            done = recorded_run.run([recorded_run.vramscope(), "dryrun", "--gpu", "h100-80gb", "--json", *options, "--", *program])
+            self.assertEqual(done.code, 0, done.stderr.decode()[-2000:])
+            self.assertEqual(json.loads(done.stdout)["without_xla"], why)
 
     def test_dry_run_of_two_replicas(self) -> None:
         self.dry_run("h100-80gb:2", "--loop", "mirrored")

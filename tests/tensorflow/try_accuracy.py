@@ -82,7 +82,8 @@ class Measured:
     def tried(self, key: str, change: Change, words: List[str], before: Path) -> None:
         if key in self.figures:
             return
-        answer = asked(["try", "--dry", "--gpu", change.gpu, "--steps", "all", "--xla", "off", "--json", "--before", str(before), *change.outside, "--", *words])
+        how = ["--dry", "--gpu", change.gpu, "--steps", "all", "--xla", "off", "--before", str(before)]
+        answer = asked(["try", *how, "--json", *change.outside, "--", *words])
         whys = [one["why"] for one in answer.get("not_applied", [])]
         self.keep(key, {"refused": whys} if whys else peaks(answer["after"]["peak"]) if "after" in answer else answer)
 

@@ -71,7 +71,7 @@ class Notes:
 
 def place(frame: Any) -> str:
     """FILE:LINE of the program's own code: the first frame, starting at `frame`, that is neither ours nor the framework's."""
-    frameworks = (getattr(sys.modules.get(name), "__file__", None) for name in ("torch", "tensorflow", "keras"))
+    frameworks = (getattr(sys.modules.get(name), "__file__", None) for name in ("torch", "tensorflow", "keras", "jax", "optax"))
     ours = os.path.dirname(os.path.abspath(__file__))
     skipped = (os.path.dirname(ours), *(os.path.dirname(os.path.abspath(file)) for file in frameworks if file))
     while frame is not None and frame.f_code.co_filename.startswith(tuple(folder + os.sep for folder in skipped)):

@@ -49,7 +49,9 @@ constexpr std::array kOptions = {
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
     Option{"free-early", '\0', "all", kBeyond},
-    Option{"shard", '\0', "KIND:N", kBeyond},
+    Option{"shard", '\0', "KIND:N",
+           "Keras on TensorFlow, ddp:N: MirroredStrategy over N GPUs. Cannot be applied to PyTorch from\n"
+           "outside; `vramscope whatif` predicts it and shows the code."},
 };
 
 }  // namespace

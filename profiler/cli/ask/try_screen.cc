@@ -191,9 +191,8 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
   return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}{}",
                      terminal.Paint(VerdictText(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
-                     by_requests ? VariesText(after) : "",
-                     PredictedText(predicted, outcomes), AppliedText(outcomes),
-                     NotAppliedText(plan, outcomes, predicted));
+                     by_requests ? VariesText(after) : "", PredictedText(predicted, outcomes),
+                     AppliedText(outcomes), NotAppliedText(plan, outcomes, predicted));
 }
 
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,

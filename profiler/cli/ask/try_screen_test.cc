@@ -75,7 +75,8 @@ Measured WithTensorFlow(uint64_t requested, uint64_t allocated) {
 
 TEST(TryScreenTest, RunsWhoseAllocatedBytesVaryAreComparedByRequestedBytes) {
   const std::string text = Text(WithTensorFlow(80 * kMiB, 100 * kMiB), WithTensorFlow(60 * kMiB, 102 * kMiB));
-  EXPECT_THAT(text, StartsWith("The peak of requested memory falls from 80.0 MiB to 60.0 MiB, 25.0 % less.\n"));
+  EXPECT_THAT(text,
+              StartsWith("The peak of requested memory falls from 80.0 MiB to 60.0 MiB, 25.0 % less.\n"));
   EXPECT_THAT(text, HasSubstr("Peak requested          80.0 MiB          60.0 MiB  -20.0 MiB (-25.0 %)\n"));
   EXPECT_THAT(text, HasSubstr("Peak allocated         100.0 MiB         102.0 MiB  +2.0 MiB (+2.0 %)\n"));
   EXPECT_THAT(text, HasSubstr("the requested peak hardly does.\n"));

@@ -35,8 +35,9 @@ TEST(DryrunScreenTest, SaysHowAFigureIsKnownThatPyTorchDidNotAskFor) {
 }
 
 TEST(DryrunScreenTest, SaysThatNothingWasComputed) {
-  EXPECT_THAT(VerdictText(Fitting(), Terminal{}),
-              HasSubstr("Simulated: PyTorch itself allocates; results are not computed, data-dependent sizes"));
+  EXPECT_THAT(
+      VerdictText(Fitting(), Terminal{}),
+      HasSubstr("Simulated: PyTorch itself allocates; results are not computed, data-dependent sizes"));
 }
 
 TEST(DryrunScreenTest, SaysWhyKerasRanWithoutXla) {

@@ -76,7 +76,8 @@ std::string NothingMet(const Change& change, std::string_view lever) {
     return "the program makes its batches without a DataLoader of PyTorch";
   if (lever == "optimizer") return "no optimizer was created";
   if (lever == "zero-grad-to-none") return "zero_grad() was not called";
-  return "neither PyTorch nor Keras was imported, or Python ignores environment variables (python -I, -E)";
+  return "none of PyTorch, Keras and JAX was imported, or Python ignores environment variables (python -I, "
+         "-E)";
 }
 
 }  // namespace

@@ -28,9 +28,11 @@ struct Measured {
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
   // True if runs are compared by requested bytes and not by allocated bytes. TensorFlow's allocator gives a
-  // request up to twice its bytes, and how much differs between two runs of one program.
+  // request up to twice its bytes, and how much differs between two runs of one program. (JAX has the same
+  // allocator, but reports sizes of arrays: both peaks are equal.)
   [[nodiscard]] bool ComparedByRequests() const {
-    return requested_bytes && answer.framework->allocator == model::AllocatorModel::kBfc;
+    return requested_bytes.value_or(answer.peak.allocated_bytes) != answer.peak.allocated_bytes &&
+           answer.framework->allocator == model::AllocatorModel::kBfc;
   }
 };
 

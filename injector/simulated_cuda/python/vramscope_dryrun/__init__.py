@@ -14,9 +14,9 @@
     jax          the same for programs of JAX: their end, and that JAX finds the device
     jax_job      one process of a job of JAX whose other processes do not exist
 
-Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, xla=off, world=64, rank=0, order=1, masks=0.5,
-routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and needs only the end of the run. Only the standard
-library is imported, and nothing happens before torch is imported."""
+Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, xla=off, world=64, rank=0, order=1,
+masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and needs only the end of the run. Only
+the standard library is imported, and nothing happens before torch is imported."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
