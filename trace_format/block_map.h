@@ -25,7 +25,7 @@ struct Gap {
 
 struct BlockMap {
   std::vector<BlockEntry> blocks;  // ascending offsets, without the index block
-  std::vector<Gap> gaps;           // ascending offsets; only by walking
+  std::vector<Gap> gaps;           // ascending offsets; found only by walking
   bool from_index = false;         // true: payloads were not checked; false: all blocks are whole
   bool has_index = false;
   std::optional<Trailer> trailer;

@@ -55,7 +55,7 @@ using SourceFiles = std::map<std::string_view, std::string_view>;
 
 // The program of one training step, for re-runs (docs/trace-format.md, "Programs and variants").
 struct ProgramText {
-  uint64_t step = 0;  // the noted step, from 1; 0 = unknown
+  uint64_t step = 0;  // the step of this program, from 1; 0 = unknown
   // the seal of the recording user account (profiler/collector/output/seal.h); may be empty
   std::string_view seal;
   std::string_view text;  // JSON

@@ -80,7 +80,7 @@ enum class MarkKind : uint16_t {
   kExec = 7,
   kExit = 8,  // value: exit status as waitpid gives it
   kUser = 9,  // `name` is the text
-  // the last reference to the kCheckpoint ranges with id = value is gone, and the memory of their hooks
+  // the last reference to the kCheckpoint ranges with id = value is gone; the memory of their hooks is freed
   kCheckpointFreed = 10,
   // 11 to 18: from earlier versions; readers skip them.
 
@@ -106,7 +106,7 @@ enum class Role : uint16_t {
   // 9 to 13: from earlier versions; readers skip them.
 };
 
-// kLabel: which hook observed it.
+// kLabel: the hook that observed the role.
 enum class LabelSource : uint16_t {
   kAccumulateGrad = 1,  // AccumulateGrad::apply or its constructor
   kModuleRegistry = 2,  // names from nn.Module

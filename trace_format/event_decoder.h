@@ -23,8 +23,8 @@ class EventDecoder {
 
   EventDecoder();
 
-  // Starts on a block of `count` events. `payload` must outlive the decoding. False if it is malformed. If
-  // true, Next returns the whole block.
+  // Starts on a block of `count` events. `payload` must outlive the decoding. False if `payload` is
+  // malformed. After true, Next cannot fail.
   [[nodiscard]] bool Open(ByteView payload, uint32_t count);
 
   // The next events, at most kBatchEvents; empty at the end of the block. Valid until the next call. Leaves

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live blocks, by process and address.
 //
-// Costs 15 ns per allocation or free (std::unordered_map: 19), without an allocation per block.
+// Costs 15 ns per allocation or free (std::unordered_map: 19), without a heap allocation per block.
 //
 // An allocation at a live address replaces the old block (its free was not seen).
 #pragma once

@@ -2,8 +2,8 @@
 // Identifies a process. A pid alone does not: pids are reused, and differ between pid namespaces (containers,
 // ranks that a launcher sandboxes).
 //
-//   number 2, started at tick 8114, in namespace 4026531836      the host's
-//   number 2, started at tick 9000, in namespace 4026532417      a container's
+//   pid 2, started at tick 8114, in namespace 4026531836      the host's
+//   pid 2, started at tick 9000, in namespace 4026532417      a container's
 //
 // Also used inside recorded processes: no allocation, no exceptions, safe where open and read are.
 #pragma once

@@ -42,8 +42,9 @@ std::string_view RawText(const RawRecord& record);
 // The frames (string ids of the process) of a kRawDefineStack, outermost first.
 std::span<const uint64_t> RawFrames(const RawRecord& record);
 
-// Fills in `type` and `field` by kRawLayout. Strings, stacks and ticks stay the process's own. Time and
-// thread stay 0. Other records (definitions, unknown types) give kNone. `record` must lie whole in memory.
+// Fills in `type` and `field` by kRawLayout. String ids, stack ids and ticks stay those of the process. Time
+// and thread stay 0. Other records (definitions, unknown types) give kNone. `record` must lie whole in
+// memory.
 void DecodeRaw(const RawRecord* record, Event* event);
 
 }  // namespace vramscope::trace

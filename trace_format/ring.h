@@ -89,8 +89,8 @@ struct RingFileHeader {
   std::atomic<uint64_t> lost_without_ring;  // records dropped because no ring was available
   std::atomic<uint32_t>
       mode;  // what to record; written by the collector (kMode... below)
-  std::atomic<uint32_t> deep;      // target: 1 while inside a deep window
-  std::atomic<uint32_t> detached;  // collector: 1 = no longer drained, record nothing
+  std::atomic<uint32_t> deep;      // set by the target: 1 while inside a deep window
+  std::atomic<uint32_t> detached;  // set by the collector: 1 = rings are not drained, record nothing
   uint64_t pid_namespace;          // with pid: identifies the process (process_identity.h); 0 = unknown
   uint64_t start_ticks;
 };
@@ -106,7 +106,7 @@ struct RingRoom {
 };
 inline constexpr char kRoomName[] = "room";
 
-// A process's noted training step: <pid>.<n>.program in the same folder (injector/core/program_file.cc).
+// The program of one training step of a process is <pid>.<n>.program (injector/core/program_file.cc).
 inline constexpr char kProgramSuffix[] = ".program";
 inline constexpr uint64_t kMostProgramBytes = uint64_t{8} << 20;  // of text
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

@@ -53,7 +53,7 @@ enum class BlockType : uint16_t {
   kVariants = 11,
 };
 
-// The version of every block type that this code writes; the highest that it reads.
+// The version of every block type that this code writes; also the highest that it reads.
 inline constexpr uint16_t kBlockVersion = 1;
 
 enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
@@ -81,7 +81,7 @@ struct BlockHeader {
   uint32_t raw_bytes = 0;     // of the payload after decompression
   Compression compression = Compression::kNone;
   uint32_t count = 0;  // events, definitions, live blocks or index rows in it
-  // Event blocks: the smallest and largest time. Others: the largest time of the events before.
+  // Event blocks: the smallest and largest time. Others: the largest time of the earlier events.
   uint64_t first_time_ns = 0;
   uint64_t last_time_ns = 0;
   // Number of events and of kAlloc events in the trace before this block. A gap shows what was lost.
@@ -103,7 +103,7 @@ std::array<std::byte, kTrailerBytes> EncodeTrailer(const Trailer& trailer);
 
 // Nothing if there are too few bytes, the magic differs, or the checksum is wrong.
 std::optional<FileHeader> ParseFileHeader(ByteView bytes);
-// Also nothing if its sizes exceed a limit above: allocating by a parsed header is safe.
+// Also nothing if the block's sizes exceed a limit above: allocating by a parsed header is safe.
 std::optional<BlockHeader> ParseBlockHeader(ByteView bytes);
 std::optional<Trailer> ParseTrailer(ByteView bytes);
 

@@ -4,8 +4,9 @@
 // For one thread. Every Options::events_per_block events become one compressed block. Definitions are written
 // before the first event block that may use them.
 //
-// If the sink fails (disk full), only the events of that block are lost, and counted. Definitions are written
-// again with the next block. Readers see the gap in the numbering of events. Close still writes the index.
+// If the sink fails (disk full), only the events of the block being written are lost, and counted.
+// Definitions are written again with the next block. Readers see the gap in the numbering of events. Close
+// still writes the index.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class TraceWriter {
   struct Options {
     int zstd_level = 3;
     uint32_t events_per_block = 1 << 16;  // at most kMaxEventsPerWriterBlock
-    uint32_t blocks_per_checkpoint = 4;   // in full trace blocks; more if many allocations are alive
+    uint32_t blocks_per_checkpoint = 4;   // in full event blocks; more if many allocations are alive
   };
   static constexpr uint32_t kMaxEventsPerWriterBlock = 1 << 18;
 
@@ -73,7 +74,7 @@ class TraceWriter {
   // number of the next frame.
   StackId VisitFrames(StackId first, const std::function<void(std::string_view)>& visit) const;
 
-  // Appends events in the order of readers. Times should not decrease, but may (a late thread).
+  // Appends events. Readers get them in this order. Times should not decrease, but may (a late thread).
   // Event::thread: from AddThread. Other threads count as process 0. Leaves out unknown types.
   Status Append(std::span<const Event> events);
   // Writes pending events as a block, visible to readers.

@@ -44,9 +44,9 @@ std::string ReadProcFile(const std::string& path);
 // "python (process 4711)"; "process 4711" without a name.
 std::string Describe(pid_t pid);
 
-// False if not all of it is readable. Requires permission to trace.
+// False if any of the bytes is unreadable. Requires permission to trace.
 bool ReadMemory(pid_t pid, uint64_t address, void* to, size_t bytes);
-// At most `limit` bytes up to the next 0.
+// The text up to the first 0, at most `limit` bytes.
 std::string ReadText(pid_t pid, uint64_t address, size_t limit);
 
 }  // namespace vramscope::attach

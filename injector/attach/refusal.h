@@ -11,9 +11,9 @@
 
 namespace vramscope::attach {
 
-// Refused: threads, kernel threads, ourselves, process 1, zombies, stopped, traced or recorded processes.
-// Also other users' processes, ptrace_scope, seccomp filters, raised privileges, and processes that ignore
-// signals we need. And 32-bit, static and musl programs, and shadow stacks.
+// Refused: ids of threads, kernel threads, ourselves, process 1, zombies, stopped, traced or recorded
+// processes. Also processes of other users, with seccomp filters, raised privileges or shadow stacks,
+// protected by ptrace_scope, or ignoring signals we need. Also 32-bit, static and musl programs.
 Status CheckTarget(pid_t pid);
 
 // Why Yama forbids the attach and what to do, or "". `scope`: content of /proc/sys/kernel/yama/ptrace_scope

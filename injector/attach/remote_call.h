@@ -63,7 +63,7 @@ class RemoteCall {
   std::vector<std::byte> extended_;
   uint64_t signals_ = 0;
   uint64_t stack_ = 0;                  // lowest address that we have used
-  std::vector<uint64_t> thread_words_;  // the thread's control block and the words before
+  std::vector<uint64_t> thread_words_;  // the thread's control block and the words before it
 };
 
 }  // namespace vramscope::attach

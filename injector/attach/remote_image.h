@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loaded object of another process, read from its memory.
 //
-// The file may have been replaced, or lie in a container. Layout: ELF gABI chapter 5; GNU hash section as
-// written by binutils.
+// Its file is not read: it may have been replaced, or lie in a container. Layout: ELF gABI chapter 5; GNU
+// hash section as written by binutils.
 #pragma once
 
 #include <elf.h>
@@ -21,8 +21,8 @@ class RemoteImage {
   // `base`: address of the object's ELF header. Nothing if there is no header or no GNU hash table.
   static std::optional<RemoteImage> Read(pid_t pid, uint64_t base);
 
-  // The address of a function or variable that this object defines; 0 if not. `bytes`: set to the size, if
-  // given. An IFUNC counts as not defined.
+  // The address of a function or variable that this object defines; 0 if there is none. `bytes`: set to the
+  // size, if given. An IFUNC counts as not defined.
   [[nodiscard]] uint64_t Find(std::string_view symbol, uint64_t* bytes = nullptr) const;
 
  private:
@@ -51,7 +51,7 @@ class RemoteImage {
 std::vector<uint64_t> BasesOf(const std::vector<Mapping>& mappings,
                               std::initializer_list<std::string_view> prefixes);
 
-// The address of `symbol` in the first of these files that defines it; 0 if none.
+// The address of `symbol` in the first file, among those of BasesOf, that defines it; 0 if none.
 uint64_t FindIn(pid_t pid, const std::vector<Mapping>& mappings,
                 std::initializer_list<std::string_view> prefixes, std::string_view symbol,
                 uint64_t* bytes = nullptr);

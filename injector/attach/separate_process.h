@@ -4,7 +4,7 @@
 // If the tracer ends during an injection, the kernel does not restore the target's registers. After `kill -9`
 // of the command, the program would die at its next malloc (SIGTRAP) or in the call (SIGSEGV).
 //
-//   vramscope attach              entering process: own session, no terminal, no files, all signals blocked
+//   vramscope attach              injecting process: own session, no terminal, no files, all signals blocked
 //   ──────────────────────────────────────────────────────────────────────────────────────────────────────
 //   fork ───────────────────────► waits for a safe point, makes the call, puts the thread back
 //   waits for the answer ◄─────── answer

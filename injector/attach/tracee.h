@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread of the target under ptrace, and how to release it so that the program notices nothing.
 //
-// Hardware breakpoints belong to one thread. An int3 in the code also hits untraced new threads, and kills
-// the program (seen after 11 attaches).
+// We use hardware breakpoints, which belong to one thread. An int3 in the code would also hit new threads
+// that are not traced, and kill the program (seen after 11 attaches).
 //
 // An interrupted thread may have a pending SIGTRAP from a breakpoint. After a plain PTRACE_DETACH, the
 // SIGTRAP would kill the program (seen after 20 attaches).
@@ -48,7 +48,8 @@ class Tracee {
   bool WaitForStop(std::chrono::milliseconds limit);
   // Resumes a stopped thread and delivers a due signal. In a group stop (SIGSTOP), the thread stays stopped.
   void Continue();
-  // Like Continue, but runs in a group stop, and holds a due signal back until Release(). For injected calls.
+  // Like Continue, but resumes the thread even in a group stop, and holds a due signal back until Release().
+  // For injected calls.
   void ContinueForUs();
 
   // Sets breakpoints on up to four addresses. Stopped threads only.

@@ -18,10 +18,10 @@ extern "C" {
 /* 1 if this process is being recorded. */
 int vramscope_recording(void);
 
-/* For a program that loads this library itself: `vramscope start` can record it later, without ptrace
+/* Call in a program that loads this library itself: `vramscope start` can then record it without ptrace
  * (dormant.h). */
 void vramscope_wait_for_start(void);
-/* 1 while a recording that began in the running program has its hooks in place. */
+/* 1 if a recording has begun in the running program and its hooks are in place. */
 int vramscope_in_place(void);
 
 /* The id of a text in this process; equal texts get the same id. 0 only if not recording. Takes a lock. */
@@ -58,8 +58,9 @@ uint32_t vramscope_intern_stack(const uint32_t* frames, size_t count);
  * length, 0 if absent. */
 size_t vramscope_option(const char* key, char* buffer, size_t capacity);
 
-/* Memory from before recording (attach). The first function reports a block, unless it is known. The second
- * reports that such a block was freed meanwhile. `device` as in trace_format/event.h. */
+/* Memory from before recording (attach). The first function reports a block; it is ignored if the trace
+ * already has the block. Call the second if the block may have been freed before that report. `device` as in
+ * trace_format/event.h. */
 void vramscope_held_block(uint32_t device, uint64_t address, uint64_t bytes, uint64_t stream,
                           uint64_t requested);
 void vramscope_held_gone(uint32_t device, uint64_t address);
@@ -75,23 +76,24 @@ void vramscope_held_segment_gone(uint32_t device, uint64_t address, uint64_t byt
 /* Records the memory in use on the thread's current device, as the driver reports it. */
 void vramscope_held_driver_total(void);
 
-/* A living tensor (its TensorImpl) and its storage. If PyTorch's CPU allocator handed the storage out,
- * reports it as a block and returns 1. Also finds the layout of tensors, if unknown
+/* Call for each living tensor (its TensorImpl) and its storage. If PyTorch's CPU allocator handed the storage
+ * out, reports the storage as a block and returns 1. Also finds the layout of tensors, if unknown
  * (injector/torch/tensor_layout.h). */
 uint32_t vramscope_held_tensor(uint64_t tensor, uint64_t address, uint64_t bytes);
 /* `object`: a torch._C._autograd.SavedTensor. Reports the tensor that autograd keeps in it for backward.
  * Returns 0 if there is none, or if a saved-tensor hook replaced it. */
 uint32_t vramscope_held_saved(uint64_t object);
-/* The Python object of an AccumulateGrad node, and its variable's TensorImpl: shows where such nodes store
- * it. */
+/* Finds where AccumulateGrad nodes store their variable. `object`: the Python object of such a node;
+ * `tensor`: its variable's TensorImpl. */
 void vramscope_held_leaf(uint64_t object, uint64_t tensor);
 
 /* Call once after `import torch`. Checks the hooks, patches slots where needed, and loads the bridge. Returns
  * a bit set: 1 = memory hooks reached, 2 = autograd hooks reached, 4 = bridge loaded. */
 uint32_t vramscope_torch_ready(const char* torch_version, const char* torch_directory);
 
-/* Optimizer step `done` (1 = first) of the training loop has ended. Switches the bridge and emits kDeepBegin
- * and kDeepEnd. Returns 1 if the next step is deep. In LibTorch programs the C++ step hooks do this. */
+/* Call when optimizer step `done` (1 = first) of the training loop has ended. Switches the bridge and emits
+ * kDeepBegin and kDeepEnd. Returns 1 if the next step is deep. In LibTorch programs the C++ step hooks do
+ * this. */
 int vramscope_step_done(uint64_t done);
 /* The number of ended backward passes in this process. */
 uint64_t vramscope_backward_passes(void);
@@ -101,14 +103,14 @@ int vramscope_deep(void);
 int vramscope_memory_seen(void);
 
 /* Adds this process's program of one training step to the trace (block type 10): JSON of at most 8 MiB. A
- * later call replaces it. `step`: from 1; 0 = unknown. Returns 1 if it is stored, even if this process is
- * then killed. */
+ * later call replaces it. `step`: from 1; 0 = unknown. Returns 1 if it is stored; it is then kept even if
+ * this process is killed. */
 int vramscope_program(const char* text, size_t length, uint64_t step);
 
 /* Call once after `import tensorflow`. 1 if TensorFlow's allocators reach the hooks. */
 int vramscope_tensorflow_ready(void);
-/* In a traced function, the operator with this name computes the gradient of `variable` (`name`: interned).
- * Its output is then labeled in each step. */
+/* Call if the operator with this name, in a traced function, computes the gradient of `variable` (`name`:
+ * interned). The operator's output is then labeled in each step. */
 void vramscope_tensorflow_gradient(const char* operator_name, uint32_t name, uint64_t variable);
 /* Call before and after a traced function that is a training step. Names of the optimizer's operators contain
  * `optimizer_scope`. */
@@ -116,7 +118,7 @@ void vramscope_tensorflow_step_begin(const char* optimizer_scope);
 void vramscope_tensorflow_step_end(void);
 /* From now on vramscope_tensorflow_look() labels new buffers of this variable. `handle`: its resource handle
  * (a Python EagerTensor). `address`: its current address. Returns its number, from 1; 0 if it cannot be
- * followed. Records no label. */
+ * followed. This call itself records no label. */
 uint32_t vramscope_tensorflow_follow(const void* handle, uint64_t address, uint64_t bytes, uint32_t role,
                                      uint32_t source, uint32_t name, uint64_t tensor);
 /* Call before the variable with this number releases its handle. */
@@ -125,7 +127,7 @@ void vramscope_tensorflow_look(int others_may_assign);
 
 /* Call when JAX has loaded its plug-in for a device. 1 if the plug-in's functions reach the hooks. */
 int vramscope_jax_ready(void);
-/* The number of executions of programs that are training steps. */
+/* The number of training steps that have ended. */
 uint64_t vramscope_jax_steps(void);
 /* The label of an argument or result; role 0 = no label. `name`: interned. `state`: for a gradient, the
  * interned name of the optimizer state computed from it; otherwise 0. */
@@ -134,13 +136,13 @@ struct VramscopeJaxLabel {
   uint32_t name;
   uint32_t state;
 };
-/* Each execution of the program with this name and these numbers of arguments and results labels them.
- * `phase`: value of the counter "step.phase" while it runs (1 forward, 2 backward, 3 optimizer, 0 none).
- * `step`: 0 none; 1 each execution is a step or ends one; 2 gradients of a step that another program ends.
- * `labels`: those of the arguments, then those of the results. */
+/* Labels the arguments and results in each execution of the program with this name and these counts. `phase`:
+ * value of the counter "step.phase" while it runs (1 forward, 2 backward, 3 optimizer, 0 none). `step`: 0
+ * none; 1 each execution is a step or ends one; 2 gradients of a step that another program ends. `labels`:
+ * those of the arguments, then those of the results. */
 void vramscope_jax_describe(const char* program, uint32_t phase, uint32_t step, uint32_t argument_count,
                             uint32_t result_count, const struct VramscopeJaxLabel* labels);
-/* The role of the latest label of the array at this address; stores its name. 0 = no label. */
+/* The role of the latest label of the array at this address; stores the label's name. 0 = no label. */
 uint32_t vramscope_jax_role_at(uint64_t address, uint32_t* name);
 /* Call when Python exits: ends a step whose end was not seen. */
 void vramscope_jax_finish(void);

@@ -8,7 +8,7 @@
 //
 //   client (vramscope start, stop)                this process
 //   "start\n<folder>\n<options>\n<collector>" ──► vramscope_attach()   its answer as a number: 0 = begun
-//   "who"                                     ──► the pid of the collector that records it, 0 = nobody
+//   "who"                                     ──► the pid of the collector of this process, 0 = nobody
 //
 // Only this process's user and root may connect. A forked child opens its own socket at its first event.
 #pragma once

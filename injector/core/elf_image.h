@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loaded object of this process, read from its mapped ELF structures.
 //
-// dlsym takes the loader's lock. Another thread may hold that lock while this thread holds an allocator's
-// mutex. dl_iterate_phdr takes only the lock on the list of objects. RTLD_NEXT finds nothing in torch, which
-// Python loads RTLD_LOCAL.
+// Why not dlsym: it takes the loader's lock, which another thread may hold while this thread holds an
+// allocator's mutex. dl_iterate_phdr takes only the lock on the list of objects. Also, RTLD_NEXT finds
+// nothing in torch, which Python loads RTLD_LOCAL.
 //
 // Layout: ELF gABI chapter 5 (dynamic section, relocations), GNU hash section as written by binutils.
 #pragma once
@@ -28,7 +28,7 @@ class ElfImage {
   void* Find(const char* symbol, size_t* bytes = nullptr) const;
   // The exported function at this address, or nullptr. Linear in the number of symbols.
   const char* FunctionAt(const void* address) const;
-  // Copies at most `most` first bytes of the build id; returns how many. 0 = none.
+  // Copies the first bytes of the build id, up to `most`; returns how many. 0 = no build id.
   size_t BuildId(unsigned char* bytes, size_t most) const;
   // True if one of its DT_NEEDED names begins with `prefix`.
   bool Needs(const char* prefix) const;
@@ -77,7 +77,7 @@ class ElfImage {
 };
 
 // Calls visit(image) for every loaded object except this library, in load order, until visit returns false.
-// No object is unloaded meanwhile; visit must not load any.
+// No object is unloaded during the walk; visit must not load any.
 using VisitImage = bool (*)(const ElfImage& image, void* argument);
 void ForEachImage(VisitImage visit, void* argument);
 

@@ -11,14 +11,14 @@
 namespace vramscope::injector {
 
 struct Hook {
-  const char* symbol;  // mangled; several rows may be one function
+  const char* symbol;  // mangled; several hooks may share a `name`
   const char* name;    // demangled
   void* ours;
   std::atomic<void*> found;  // the real function, set when the symbol was found
   std::atomic<bool> proven;  // our function was called
 };
 
-// Looks up hooks that are not yet known. Walks the loaded objects once.
+// Finds the real functions of hooks that have none yet. Walks the loaded objects once.
 void FindRealFunctions(Hook* hooks, size_t count);
 
 // The real function of a called hook. Records kProven the first time. nullptr if no object defines it.

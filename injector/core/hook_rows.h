@@ -3,7 +3,7 @@
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //
-// All frameworks' calls take this path to the real function.
+// The hooks of all frameworks reach the real functions through RealFunctions.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class RealFunctions {
     void* const real = functions_[Index(id)].load(std::memory_order_relaxed);
     return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);
   }
-  // Each hook is proven again at its next call.
+  // After this, each hook is proven again at its next call.
   void Forget() {
     for (std::atomic<void*>& real : functions_) real.store(nullptr, std::memory_order_relaxed);
   }

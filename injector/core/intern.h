@@ -26,15 +26,15 @@ uint32_t InternString(const char* text);
 // frames. 0 if the table is full.
 uint32_t InternStack(const uint32_t* frames, size_t count);
 
-// The next ids.
+// The ids that the next new text and the next new stack will get.
 uint32_t NextStringId();
 uint32_t NextStackId();
 
-// Defines all texts again, under their ids, in a new session. Forgets the stacks. Call between LockNames and
-// UnlockNames.
+// Defines all texts again, under the same ids, in a new session. Forgets the stacks. Call between LockNames
+// and UnlockNames.
 void DefineNamesAgain();
 
-// For fork: no thread is inside the tables between both calls.
+// For fork: between the two calls, no thread is inside the tables.
 void LockNames();
 void UnlockNames();
 // Unlocks in a child made without fork handlers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native stacks of allocations. Only on request (stacks=native or all) and in deep windows: an unwind costs
-// microseconds.
+// Native stacks of allocations. Captured only on request (stacks=native or all), and then only in deep
+// windows: an unwind costs microseconds.
 //
 // A frame is "symbol (library+0x1f20)", with the exported mangled name. Without a symbol:
 // "/path/library+0x1f20 [3b9ac9ff6dd8e2a1]", with the build id's first bytes (profiler/model/symbol_files.h).
@@ -14,7 +14,7 @@ namespace vramscope::injector {
 
 extern std::atomic<bool> native_stacks_on;
 
-// A deep window begins or ends.
+// Call when a deep window begins or ends.
 void SwitchNativeStacks(bool deep);
 
 uint32_t CaptureNativeStack();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's request to this process: a copy of the environment, before the program can change it.
+// The collector's request to this process, copied from the environment before the program can change it.
 //
 //   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
 //
@@ -25,14 +25,14 @@ struct Options {
 
 extern Options options;
 
-// May change while other threads read (SetOptions).
+// Atomic, because SetOptions may change the options while other threads read them.
 inline bool SessionIsWanted() { return __atomic_load_n(&options.session[0], __ATOMIC_ACQUIRE) != 0; }
 inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_RELAXED); }
 
 // Reads the environment. A setuid process is never recorded.
 void ReadOptions();
-// Like ReadOptions, from arguments, for a session on demand. False, without a change, if one is too long. An
-// empty `session` stops recording.
+// Like ReadOptions, from arguments, for a session on demand. False, without a change, if an argument is too
+// long. An empty `session` stops recording.
 bool SetOptions(const char* session, const char* text, int collector);
 // Copies the value of `key`, truncated to fit, 0-terminated if capacity > 0. Returns the length; 0 if absent.
 size_t Option(const char* key, char* buffer, size_t capacity);

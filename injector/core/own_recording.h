@@ -10,12 +10,13 @@
 
 namespace vramscope::injector {
 
-// True when the recording has begun, or if this process is recorded already. False if it cannot: no file, not
-// dormant, no vramscope command next to this library, or a failed command. Not from signal handlers.
+// True when the recording has begun, or if this process is recorded already. False if it cannot begin: no
+// file, not dormant, no vramscope command next to this library, or a failed command. Not from signal
+// handlers.
 bool StartOwnRecording(const char* file);
 
-// Ends the recording, whoever began it. True when its trace is complete. False if there is none, or after 30
-// seconds.
+// Ends the recording, whoever began it. True when its trace is complete. False if there is no recording, or
+// if its trace is not complete after 30 seconds.
 bool StopOwnRecording();
 
 }  // namespace vramscope::injector

@@ -34,7 +34,7 @@ struct alignas(kPageBytes) ProcessPage {
 };
 extern ProcessPage process_page;
 
-// The file if this process is being recorded, else nullptr. Two loads, for the hot path.
+// The file if this process is being recorded, else nullptr. Three loads, for the hot path.
 inline trace::RingFileHeader* RecordingFile() {
   trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   if (__builtin_expect(file == nullptr, 0)) return nullptr;
@@ -65,11 +65,11 @@ bool StartSessionIn(const char* folder, const char* text, int collector);
 // itself or StartSessionIn.
 void StopSession();
 
-// n of <pid>.<n>.ring of the recorded process.
+// The n in the name of this process's file, <pid>.<n>.ring.
 uint32_t SessionImage();
 
-// A ring for the calling thread, warm, stored in thread_ring. nullptr if there is none (no space, 512 in
-// use). Only from inside the recorder.
+// Gives the calling thread a warm ring, also stored in thread_ring. nullptr if there is none (no space, 512
+// in use). Only from inside the recorder.
 trace::RingHeader* TakeRing();
 inline std::byte* RingData(trace::RingHeader* ring) {
   return reinterpret_cast<std::byte*>(ring) + trace::kRingHeaderBytes;
@@ -78,7 +78,7 @@ inline std::byte* RingData(trace::RingHeader* ring) {
 // True if the collector is gone; then marks the session detached.
 bool CollectorGone();
 
-// Calls `handler` in a forked child before it records. At most 8 handlers, each once.
+// From now on, a forked child calls `handler` before it records. At most 8 handlers, each once.
 void AtForkInChild(void (*handler)());
 
 }  // namespace vramscope::injector

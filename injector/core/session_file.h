@@ -16,7 +16,7 @@ inline constexpr size_t kPathBytes = sizeof(Options::session) + 64;
 
 // <session>/<own pid>.<image>.ring
 void WritePath(char (&path)[kPathBytes], uint32_t image);
-// Creates and opens an unused file; -1 on failure.
+// Creates and opens the file with the first unused `image`; -1 on failure.
 int CreateFile(uint32_t& image);
 void RemoveFile(uint32_t image);
 
@@ -49,7 +49,7 @@ struct NewFile {
 };
 void FillHeader(trace::RingFileHeader* header, const NewFile& file);
 
-// A memory barrier on all threads, in both directions.
+// Returns when all running threads have passed a full memory barrier.
 void WaitForAllProcessors();
 
 }  // namespace vramscope::injector

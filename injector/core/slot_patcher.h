@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes our functions into the slots (PLT, GOT, vtable) through which loaded objects call each other. For
-// objects loaded with RTLD_DEEPBIND, or before this library.
+// Writes our functions into the slots (PLT, GOT, vtable) through which loaded objects call each other. Needed
+// for objects loaded with RTLD_DEEPBIND, or before this library.
 //
 // PyTorch 1.13 to 2.15 needs 12 PLT slots and 2 vtable entries for the memory and autograd hooks.
 //

@@ -44,7 +44,7 @@ class TestCollector {
 
   // Takes the records from the rings for Records().
   void Drain();
-  // In order of time; each thread's in original order.
+  // In order of time; each thread's records keep their order.
   std::vector<TestRecord> Records() const;
   std::vector<TestRecord> Of(trace::EventType type) const;
   void Clear() { records_.clear(); }
@@ -73,7 +73,7 @@ class TestCollector {
   void Take(const Key& key, File& file, uint32_t thread, const trace::RawRecord* record);
 
   std::string folder_;
-  int lock_ = -1;  // descriptor of the folder; its lock means alive
+  int lock_ = -1;  // descriptor of the folder; locked = the collector is alive
   std::map<Key, File> files_;
   std::vector<TestRecord> records_;
 };

@@ -24,7 +24,7 @@ struct alignas(64) ThreadRing {
   uint64_t room_end = 0;  // head may grow to here without MakeRoom; 0 without a ring
   trace::RingHeader* header = nullptr;
   uint32_t inside = 0;   // 1 while this thread is in the recorder
-  bool stalled = false;  // not drained for kGiveUpNs: drop until it is
+  bool stalled = false;  // not drained for kGiveUpNs: records are dropped until there is room
   uint32_t session = 0;  // ProcessPage::session of the ring's file
 };
 

@@ -5,7 +5,7 @@
 //   libnccl.so.2 (its own cudart inside) ──cuMemAlloc──► here                  libnccl.so.2
 //
 // If the return address lies in a shared libcudart, the frames above identify the caller. Unwinding costs
-// microseconds. The runtime's frames have fixed sizes. After three equal measurements, the stored size is
+// microseconds, but the runtime's frames have fixed sizes: after three equal measurements, the stored size is
 // used (x86-64 only).
 #pragma once
 

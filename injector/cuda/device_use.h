@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries NVML for the used memory of a device. The driver needs a context for that.
+// Queries NVML for the used memory of a device. NVML needs no context, unlike the driver.
 #pragma once
 
 #include <cstdint>

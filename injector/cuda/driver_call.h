@@ -25,11 +25,11 @@ extern std::atomic<DriverHooks> driver_hooks;
 // Called once, by the library's constructor.
 void DecideDriverHooks();
 bool DriverHooksAreForbidden();  // by the environment
-// Each function is proven again at its next call.
+// After this, each function is proven again at its next call.
 void ForgetDriverNames();
 
 // The real function that ours calls. Searches the loaded objects if it was not looked up through us. nullptr
-// if none defines it.
+// if no object defines it.
 void* FindRealDriver(DriverFunction function);
 inline void* RealDriver(DriverFunction function) {
   void* const real = real_driver[static_cast<size_t>(function)].load(std::memory_order_acquire);
@@ -47,7 +47,7 @@ class DriverCall {
   [[nodiscard]] bool is_recorded() const { return recorded_; }
   [[nodiscard]] DriverFunction function() const { return function_; }
   [[nodiscard]] const void* caller() const { return site_.return_address; }
-  // Ids of texts; 0 = none. The first api() of a function records that its hook works.
+  // String ids; 0 = none. The first api() of a function records that its hook works.
   uint32_t api() const;
   [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 

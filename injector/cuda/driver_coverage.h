@@ -7,14 +7,14 @@
 
 namespace vramscope::injector {
 
-// Records that `function` was called through ours. The first call of any also records the state of all
-// others.
+// Records that `function` was called through ours. The first call also records as hooked every function that
+// was looked up.
 void ProveDriverFunction(DriverFunction function);
 
 // Records how the driver was reached, or that it was not. Call at the process's end.
 void RecordDriverLookups();
 
-// The next recording reports everything again.
+// After this, the next recording reports everything again.
 void ForgetDriverCoverage();
 
 }  // namespace vramscope::injector

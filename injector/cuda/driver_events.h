@@ -120,7 +120,7 @@ struct Unmaps : DriverEvent {
   static void After(DriverCall& call, DevicePtr pointer, size_t bytes);
 };
 
-// Graphs: nodes are recorded when created. The memory of nodes is the driver's figure after a launch.
+// Graphs: nodes are recorded when created. Their memory is recorded as the driver reports it after a launch.
 struct AddsAllocationNode : DriverEvent {
   static void After(DriverCall& call, const Handle* node, Handle graph, const Handle* after, size_t count,
                     const AllocationNode* allocation);
@@ -199,7 +199,8 @@ struct FindsCode : LoadsCode {
   }
 };
 struct FindsVariable : FindsCode {};
-// Measured once per function. IsUsual passes later calls to the driver (driver_entries.cc).
+// Measured once per function. If IsUsual returns true, the call goes straight to the driver
+// (driver_entries.cc).
 struct UsesCode : LoadsCode {
   template <typename... Parameters>
   static bool IsUsual(Parameters... parameters) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder's queries to the driver: the current device, memory pools, the memory in use.
 //
-// Calls libcuda's exports directly. Not inside dlsym. Each may fail; the result is then "not known".
+// Calls libcuda's exports directly. Not inside dlsym. Each query may fail; the result is then "not known".
 #pragma once
 
 #include <cstdint>

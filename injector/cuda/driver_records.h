@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of the driver level (trace_format/event.h: driver_alloc, driver_free, driver_map).
 //
-// An allocation is recorded after the call, a free before it. So memory that another thread gets meanwhile is
-// never allocated twice. A failed free is recorded a second time, with the error.
+// An allocation is recorded after the call, a free before it. So if another thread gets the freed address at
+// once, the trace has the free first. A failed free is recorded a second time, with the error.
 #pragma once
 
 #include <cstdint>

@@ -44,8 +44,8 @@ DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags);
 // The real functions, by DriverFunction. Set at look-up, or at the first call.
 extern std::atomic<void*> real_driver[kDriverFunctions];
 
-// Our function for `real`, which ours then calls. `real` itself if ours already replaces another library's
-// (of two drivers, the first is recorded).
+// Returns our function, which then calls `real`. Returns `real` itself if ours already calls another
+// library's function (of two drivers, the first is recorded).
 void* StandInFor(DriverFunction function, void* real);
 
 // Look-ups of the table's functions.

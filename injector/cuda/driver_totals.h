@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory in use as the driver reports it (driver_total), queried where it may have changed.
 //
-// After each operation of pools and graphs: they take memory in chunks. A changed answer is recorded. The
-// whole device: at most every 10 ms, after a call that took or freed memory.
+// Pools and graphs are queried after each of their operations, as they take memory in chunks; a changed
+// answer is recorded. The whole device is queried at most every 10 ms, after a call that took or freed
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 namespace vramscope::injector {
 
 void NotePoolDevice(driver::Handle pool, int device);
-uint64_t DeviceCodeOfPool(driver::Handle pool);  // of the current device when the pool is not known
+uint64_t DeviceCodeOfPool(driver::Handle pool);  // of the current device if the pool is not known
 void RecordPoolTotal(driver::Handle pool);
-// An allocation node exists: launches may take memory.
+// Call when an allocation node is created: launches may take memory from then on.
 void NoteAllocationNode();
 bool AnyAllocationNode();
 void RecordGraphTotal(int device);

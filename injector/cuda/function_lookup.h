@@ -2,8 +2,8 @@
 // Answers the program's look-ups of driver functions with the recorder's functions.
 //
 //   dlsym(handle, "cuMemAlloc_v2") ──► assembly: another name? on to the real dlsym, nothing changed
-//                                  └─► DriverFunctionFor: the real function from the real dlsym,
-//                                                         ours is returned
+//                                  └─► vramscope_driver_function_for: the real function comes from
+//                                      the real dlsym, ours is returned
 //   cuGetProcAddress("cuMemAlloc", &f, 12000, flags) ──► the driver answers ──► StandInForAnswer: ours in f
 //
 // Rules: compare the whole name. Search only with the caller's handle. For other names, jump to the real

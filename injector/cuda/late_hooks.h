@@ -14,7 +14,7 @@
 namespace vramscope::injector {
 
 // Also hooks objects loaded since the last call. Does nothing with VRAMSCOPE_NO_DRIVER_HOOKS, or if the
-// recorder was there from the start. Takes some milliseconds, on the recorder's own thread.
+// recorder was there from the start. Takes some milliseconds. Call on the recorder's own thread.
 void PatchDriverLate();
 // Removes the hooks. Pointers that the program has to our functions stay valid.
 void RestoreDriverLate();

@@ -27,7 +27,7 @@ void NoteLoaded(driver::Handle function);
 bool LookupsLoadNothing();
 void NoteLookup(bool has_loaded);
 
-// Code was unloaded, or a limit set: handles may be reused, and launches may take memory.
+// Call after code was unloaded or a limit set: handles may be reused, and launches may take memory.
 void ForgetLoaded();
 
 }  // namespace vramscope::injector

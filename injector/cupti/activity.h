@@ -3,7 +3,7 @@
 // Static device memory of modules is recorded only here.
 //
 // A process has one set of buffer callbacks. If another client registers, that client gets all records. So we
-// stop before (client.h).
+// stop before it registers (client.h).
 #pragma once
 
 #include "injector/cupti/abi.h"

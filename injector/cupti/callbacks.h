@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the memory events that CUPTI's callbacks report. Like the hooks' records, without the calling
-// library.
+// Records the memory events that CUPTI's callbacks report. The records are like the hooks', but without the
+// calling library.
 #pragma once
 
 #include <span>

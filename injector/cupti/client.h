@@ -18,11 +18,11 @@
 
 namespace vramscope::injector::cupti {
 
-// Call where a subscription may be taken: torch was imported, or a step has ended. Cheap otherwise. Not
-// inside an allocator.
+// Decides whether to take the subscription. Call after torch is imported and after each step. Cheap if
+// nothing new was loaded. Not inside an allocator.
 void ConsiderCupti();
 
-// The starting driver has loaded this library (CUDA_INJECTION64_PATH).
+// Called when the starting driver has loaded this library (CUDA_INJECTION64_PATH).
 void DriverStarts();
 
 }  // namespace vramscope::injector::cupti

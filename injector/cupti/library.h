@@ -11,7 +11,7 @@ namespace vramscope::injector::cupti {
 // an allocator.
 const Functions* OpenCupti();
 
-// Its version; 0 if unknown.
+// CUPTI's version; 0 if unknown.
 uint32_t CuptiVersion(const Functions& functions);
 
 }  // namespace vramscope::injector::cupti

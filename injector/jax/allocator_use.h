@@ -17,12 +17,12 @@
 
 namespace vramscope::injector::jax {
 
-// A recorded block began (positive) or ended (negative).
+// Call when a recorded block has begun (`bytes` positive) or ended (negative).
 void CountBytes(uint16_t device_code, int64_t bytes);
 
 // True if the last comparison found unexplained bytes.
 bool HasRest(uint16_t device_code);
-// Records the rest. Not during an execution in this thread.
+// Records the rest. Do not call during an execution in this thread.
 void CompareWithAllocator(Device* device);
 // Like CompareWithAllocator, after a buffer began or ended. Only for devices compared before.
 void CompareAgain(uint16_t device_code);

@@ -38,13 +38,13 @@ bool FindBuffer(const Buffer* buffer, Block* block);
 // Marks the buffer as without memory, and stores its former block. False if it had none. Records nothing.
 bool TakeMemory(const Buffer* buffer, Block* block);
 void RecordFree(const Block& block);
-// Records a label, unless the block has it.
+// Records a label, unless the block already has it.
 void LabelBuffer(const Buffer* buffer, uint16_t role, uint32_t name, uint32_t state = 0);
-// The buffer was computed from a gradient: sets Block::state.
+// Call if the buffer was computed from a gradient: sets Block::state.
 void NoteState(const Buffer* buffer, uint32_t state);
 // True if any label was a gradient.
 bool AnyGradient();
-// Blocks that begin from now on belong to the next update.
+// Call after an update: blocks that begin from now on belong to the next one.
 void NextUpdate();
 uint32_t UpdatesSoFar();
 

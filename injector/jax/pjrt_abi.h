@@ -61,7 +61,7 @@ enum class Entry : size_t {
 };
 inline constexpr size_t kFunctionsNeeded = 97;
 
-// The type of every function. Its place determines its arguments.
+// The type of every function. A function's place in the table determines its arguments.
 using Function = Error*(void* arguments);
 
 struct Table {

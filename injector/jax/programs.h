@@ -7,7 +7,7 @@
 //   shim, at compilation     "jit_train_step", 22 arguments, 21 results: parameter "params['w']", ...
 //   plug-in, each execution  an executable with that name and as many arguments and results
 //
-// If several fit, the newest counts.
+// If several descriptions fit, the newest counts.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +47,8 @@ struct Program {
   uint32_t result_count;
 };
 
-// Fills in `program` (at first from the plug-in) and counts the execution. False if the plug-in does not
-// answer.
+// Fills in `program` (from the plug-in at the first execution) and counts the execution. False if the plug-in
+// does not answer.
 bool BeginExecution(LoadedExecutable* executable, size_t argument_count, Program* program);
 // `name`: room for kLongestProgramName + 1; "program" if unknown.
 void CopyProgramName(LoadedExecutable* executable, char* name);

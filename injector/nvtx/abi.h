@@ -59,8 +59,8 @@ struct EventAttributes {
 };
 static_assert(sizeof(EventAttributes) == 48);
 
-// Functions to listen to are pointers in the program, in tables of their addresses. Each library compiled
-// with NVTX has its own set, and calls InitializeInjectionNvtx2 for it.
+// A program calls NVTX through function pointers, which a listener replaces; tables hold the addresses of
+// these pointers. Each library compiled with NVTX has its own set, and calls InitializeInjectionNvtx2 for it.
 enum ExportTable : uint32_t { kCallbacks = 1 };
 enum Module : uint32_t { kCore = 1, kCore2 = 5 };
 struct CallbackTables {
@@ -102,7 +102,7 @@ enum Core2Function : unsigned {
 };
 
 // InitializeInjectionNvtxExtension is called once for each extension that a library uses. A slot holds a
-// function, kFresh (no listener) or kDisabled.
+// function, kFreshSlot (no listener) or kDisabledSlot.
 struct ExtensionSegment {
   size_t id;
   size_t slot_count;

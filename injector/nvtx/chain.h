@@ -15,7 +15,7 @@
 namespace vramscope::injector::nvtx {
 
 // One function pointer of the program that ours replaces. A slot has one `next`. An instance of NVTX that
-// needs another is left to the other tool.
+// needs another `next` is left to the other tool.
 struct Slot {
   unsigned position;
   AnyFunction ours;
@@ -36,8 +36,8 @@ void* FindInNext(const char* function);
 
 void RecordNvtxCoverage(const char* hook, bool chained);
 
-// Puts our function into one pointer of the program. `before`, `now`: its values before and after the other
-// injection was called. Returns the value for the pointer.
+// Returns the value for one pointer of the program: our function, or `now` if the pointer is left to the
+// other tool. `before`, `now`: the pointer's values before and after the other injection was called.
 AnyFunction Installed(Slot& slot, AnyFunction before, AnyFunction now);
 
 }  // namespace vramscope::injector::nvtx

@@ -2,7 +2,7 @@
 // The pushed ranges of the calling thread: which range a pop ends.
 //
 // Each domain is its own stack: push(A), push(B), pop(A), pop(B) is allowed. A thread's page is allocated at
-// its first push and freed at its end. Ranges deeper than kDeepest are counted but not recorded.
+// its first push and freed when the thread ends. Ranges deeper than kDeepest are counted but not recorded.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace vramscope::injector::nvtx {
 
 inline constexpr size_t kDeepest = 254;
 
-// The level in its domain, from 0; kNoTracking without memory. `recorded`: false if the range is too deep.
+// Returns the range's level in its domain, from 0; kNoTracking without memory. `recorded`: false if the range
+// is too deep.
 int PushRange(Domain domain, uint32_t name, bool& recorded);
 
 struct Popped {

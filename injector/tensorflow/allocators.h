@@ -26,7 +26,7 @@ Allocator* AllocatorOf(void* object);
 
 // The bytes set aside for a block that was just handed out; `requested` if unknown.
 uint64_t BlockBytes(const void* allocator, const void* block, uint64_t requested);
-// The bytes in all its blocks; 0 if unknown.
+// The bytes in all blocks of the allocator; 0 if unknown.
 uint64_t BytesInUse(void* allocator);
 
 }  // namespace vramscope::injector::tensorflow

@@ -12,8 +12,8 @@
 
 namespace vramscope::injector::tensorflow {
 
-// `operator_name`: as in the graph, compared from "gradient_tape/" on. `name`: the variable, interned. Takes
-// a lock. At most 16,384 operators.
+// `operator_name`: as in the graph, compared from "gradient_tape/" on. `name`: the variable's name, interned.
+// Takes a lock. At most 16,384 operators.
 void AddGradientOp(const char* operator_name, uint32_t name, uint64_t variable);
 
 // If the operator computes a gradient, labels the block that it just allocated.

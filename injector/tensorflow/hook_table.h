@@ -7,9 +7,9 @@
 //     -> Real<our function>(): the function of TensorFlow, of the same type
 //
 // Names: `nm -D` of libtensorflow_framework.so.2 in the wheels 2.15.1 and 2.21.0. Preloading reaches PLT
-// slots and vtables alike. Rows with one readable name are forms of one hook.
+// slots and vtables alike. Rows that share a readable name are forms of one hook.
 //
-// Types that we do not look into are pointers; std::align_val_t is its size_t.
+// Types we do not look into are declared as pointers, std::align_val_t as size_t.
 #pragma once
 
 #include <cstddef>

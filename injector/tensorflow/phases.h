@@ -23,7 +23,7 @@ enum class Phase : uint8_t { kNone = 0, kForward = 1, kBackward = 2, kOptimizer 
 
 extern std::atomic<Phase> phase;
 
-// A call of a traced function begins a step. `scope`: the optimizer's name scope, "adam".
+// Call before a traced function that is a step. `scope`: the optimizer's name scope, "adam".
 void BeginTracedStep(const char* scope);
 void EndTracedStep();
 

@@ -22,7 +22,7 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
-// The thread's next allocation: a workspace of cuBLAS (workspace_hooks.cc), or buckets of
+// What the thread allocates next: a workspace of cuBLAS (workspace_hooks.cc), or buckets of
 // DistributedDataParallel (collective_hooks.cc).
 enum class ExpectedBlocks : uint8_t { kAny, kWorkspace, kBuckets };
 extern thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec")));
@@ -36,7 +36,7 @@ inline void LabelAsExpected(const void* block, uint64_t bytes) {
   LabelWorkspace(block, bytes);
 }
 
-// `allocated` and `reserved`: the allocator's totals after it; 0 = not reported.
+// `allocated` and `reserved`: the allocator's totals afterwards; 0 = not reported.
 inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
                         uint64_t reserved) {
   ConsiderShim();

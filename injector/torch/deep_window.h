@@ -17,7 +17,7 @@
 
 namespace vramscope::injector {
 
-// The Python stack for a block that no operator allocates. nullptr outside deep steps.
+// Returns the Python stack for a block that no operator allocates. nullptr outside deep steps.
 extern std::atomic<uint32_t (*)()> python_stack_of_block;
 
 // For a new block: its Python stack from the bridge, or its native stack.
@@ -27,18 +27,18 @@ inline uint32_t BlockStackId() {
   return stack != 0 ? stack : NativeStackId();
 }
 
-// The program is about to train: loads the bridge (option bridge=PATH), and opens the window if step 1 is
-// deep. Idempotent. True if the bridge is loaded. Not inside an allocator: it calls dlopen.
+// Call when the program is about to train: loads the bridge (option bridge=PATH), and opens the window if
+// step 1 is deep. Idempotent. True if the bridge is loaded. Not inside an allocator: it calls dlopen.
 bool PrepareDeepWindows();
 
-// Step `done` (1 = first) has ended. True if the next step is deep.
+// Call when step `done` (1 = first) has ended. True if the next step is deep.
 bool StepDone(uint64_t done);
 // Like StepDone, from the hooks of torch::optim. Ignored after a StepDone of the Python shim.
 void StepDoneInCxx(uint64_t done);
 
-// Ends a deep step: recording ends.
+// Call when the recording ends: ends a deep step.
 void CloseDeepWindow();
-// Another recording begins: steps count from 1. The bridge stays.
+// Call between recordings: steps count from 1 again. The bridge stays loaded.
 void ForgetDeepWindows();
 
 }  // namespace vramscope::injector

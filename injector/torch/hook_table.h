@@ -9,8 +9,8 @@
 // Names: `nm -D` of the wheels 1.13.1 to 2.15.0. A function with several manglings has several rows. All are
 // reached through PLT or vtable relocations.
 //
-// A type that we do not look into is a pointer. c10::Device is two bytes by value. A type returned in memory
-// is Opaque.
+// Types we do not look into are declared as pointers, c10::Device as two bytes by value, and types returned
+// in memory as Opaque.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 //        │                                                                             │ collector detaches
 //   returns at once     thread ends ◄── Python notified, slots restored, session stopped ◄─┘ or is gone
 //
-// A thread does the work: the caller may be a stopped program thread. That thread blocks all signals. The
-// thread ends with the recording.
+// The thread "vramscope" does the work, because the caller may be a stopped program thread. It blocks all
+// signals, and ends with the recording.
 #pragma once
 
 namespace vramscope::injector {
@@ -23,7 +23,7 @@ enum class BeginResult : int {
 // signal handler.
 BeginResult BeginRecording(const char* folder, const char* text, int collector);
 
-// Ends that recording, as if the collector had detached. Returns at once.
+// Ends the recording that BeginRecording began, as if the collector had detached. Returns at once.
 void EndRecording();
 
 }  // namespace vramscope::injector

@@ -14,7 +14,7 @@ namespace vramscope::injector {
 // True until it is decided whether and how the shim starts.
 extern std::atomic<bool> shim_undecided;
 
-// The shim has called, or is not needed.
+// Call when the shim has called, or if it is not needed.
 void ShimIsDecided();
 
 void AskPythonForShim();
@@ -23,10 +23,10 @@ void AskPythonForShim();
 // `patience_ms`; true if the shim is removed. A busy main thread removes it later: call again.
 void StartShimInPython();
 bool StopShimInPython(int patience_ms);
-// Asks once more, if the program was not to be disturbed at the last request. Cheap.
+// Asks again if the shim could not start at the moment of the last request. Cheap.
 void StartShimInPythonIfItWasNoMoment();
 
-// At block events: one load once decided.
+// Call at block events. Costs one load once decided.
 inline void ConsiderShim() {
   if (__builtin_expect(shim_undecided.load(std::memory_order_relaxed), 0)) AskPythonForShim();
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hook that records each call as a range, also if an exception leaves the call.
+// A hook that records each call as a range, even if an exception leaves the call.
 //
-// try and destructors need the C++ runtime's unwinder in our frames. Ours is not that of the program's
-// libraries. Any unwinder calls a personality routine. Ours records the end and lets the exception pass on.
+// In our frames, try and destructors would need the unwinder of our C++ runtime, but the program's libraries
+// use another one. Any unwinder calls a personality routine. Ours records the end and lets the exception pass
+// on.
 //
 //   Engine::execute throws ──► unwinder ──► our hook's frame: its personality records kRangeEnd ──► handler
 #pragma once
@@ -21,15 +22,15 @@ struct OpenRange {
   uint64_t id;
 };
 
-// Engine::execute calls that returned.
+// The number of Engine::execute calls that have returned.
 uint64_t BackwardPasses();
 
 void BeginRange(OpenRange& range);
 // Ends the innermost open range of this thread.
 void EndRange();
 
-// Put this into every function that calls BeginRange. The macro sets RangePersonality as personality routine
-// (encoding 0x1b: PC-relative, four bytes). Without exceptions, the compiler sets none.
+// Put this into every function that calls BeginRange. The macro sets vramscope_range_personality as
+// personality routine (encoding 0x1b: PC-relative, four bytes). Without exceptions, the compiler sets none.
 #define VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND() \
   __asm__ volatile(".cfi_personality 0x1b, vramscope_range_personality")
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // When torch is fully loaded and about to be used: hooks are tested and the bridge is loaded.
 //
-// In Python, the shim reports this moment (vramscope_torch_ready). If the shim has not started, block_hooks
-// start it (python_route.h). In C++, this moment is the first registered parameter or optimizer step.
+// In Python, the shim reports this moment (vramscope_torch_ready). If the shim has not started, the hooks of
+// blocks start it (python_route.h). In C++, this moment is the first registered parameter or optimizer step.
 #pragma once
 
 #include <cstdint>

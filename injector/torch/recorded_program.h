@@ -28,7 +28,7 @@ std::vector<std::string> PythonCommand(const std::string& script,
                                        const std::vector<std::string>& options = {});
 
 Outcome RunBare(const std::vector<std::string>& command);
-// Drains continuously.
+// Drains the rings continuously while the command runs.
 Outcome RunRecorded(TestCollector& collector, const std::vector<std::string>& command);
 
 // Records between the script's marks `begin` and `end`, or of one type.

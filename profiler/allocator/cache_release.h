@@ -17,8 +17,8 @@ void CollectGarbage(Heap& heap);
 bool ReleaseAvailable(Heap& heap, const Heap::Request& request);
 
 // Default pool: waits for all pending frees, then gives back the cached segments of the default pool and of
-// ended private pools. During a capture: only of ended private pools, without a wait. Another pool that has
-// ended: completes its pending frees and gives back its cached segments.
+// ended private pools. During a capture: gives back only those of ended private pools, without a wait. Any
+// other pool, if it has ended: completes its pending frees and gives back its cached segments.
 void ReleaseCached(Heap& heap, ExpandableSegments& expandable, PoolIndex pool);
 
 }  // namespace vramscope::allocator

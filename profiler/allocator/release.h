@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How PyTorch's caching allocator differs from release to release. Sources: c10/cuda/CUDACachingAllocator.cpp
-// and the parsers CUDAAllocatorConfig.cpp and c10/core/AllocatorConfig.cpp of the releases named. 2.2, 2.6
-// and 2.15 also by experiment.
+// and the parsers CUDAAllocatorConfig.cpp and c10/core/AllocatorConfig.cpp of the releases named. For 2.2,
+// 2.6 and 2.15 also experiments.
 #pragma once
 
 #include <cstdint>

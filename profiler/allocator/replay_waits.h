@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds frees that a request may have waited for before it succeeded. When a request does not fit, PyTorch
 // waits for postponed frees of other streams and tries again. The record may look as if the frees had
-// completed earlier. After a wait with expandable segments, the request gets the block that grew at the end,
-// not the best fit.
+// completed earlier. After a wait with expandable segments, the request gets a block that is extended by new
+// pages, not the best fit.
 //
 //   completed A, completed B, alloc C      A, B completed before the request searched, or while it waited
 //

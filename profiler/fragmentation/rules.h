@@ -26,7 +26,7 @@ struct Rules {
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::RoundedSize(bytes, settings, *release);
   }
-  // Without roundup_power2_divisions.
+  // Like Rounded, without roundup_power2_divisions.
   [[nodiscard]] uint64_t PlainlyRounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::PlainlyRounded(bytes);
   }

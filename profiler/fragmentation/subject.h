@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of the fragmentation analysis: one device's history, and other facts from a snapshot or trace.
-// Unknown members stay empty. `notes` has a sentence if the user must know.
+// Unknown members stay empty. If the user must know that, `notes` has a sentence about it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace vramscope::fragmentation {
 
 struct BlockText {
-  std::optional<uint64_t> number;   // 1-based, in the trace
+  std::optional<uint64_t> number;   // 1-based allocation number in the trace
   std::string name;                 // "layers.0.weight"; "" = unnamed
   std::string category;             // "activation"; "" = unknown
   std::string module;               // "" = unknown
@@ -73,10 +73,10 @@ struct Subject {
   };
   std::vector<Room> room;
   std::vector<Failure> failures;
-  size_t main_failure = 0;  // index of the failure of the moment "oom"
-  // For each event of the history, its event of the run. nullptr if no run was loaded.
+  size_t main_failure = 0;  // index of the failure that the moment "oom" means
+  // For each event of the history, the event of the run that it comes from. nullptr if no run was loaded.
   std::shared_ptr<const std::vector<model::EventIndex>> origins;
-  uint64_t run_events = 0;  // on all devices; known with `origins`
+  uint64_t run_events = 0;  // on all devices; 0 without `origins`
   std::vector<StepSpan> steps;
   std::vector<std::string> notes;
 

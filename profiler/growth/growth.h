@@ -9,14 +9,14 @@
 //   cache       X   X   X                                growth that has settled
 //   list        X   X   X   X   X   X   X   X   X   X    leak, every step
 //   validation          X           X           X        leak, every 3 steps
-//   prefetch                                    X   X    on its way: will be gone
+//   prefetch                                    X   X    still in use: will be freed
 //               └ warm-up ┘   └── judged ──────┘ └ tail
 //
 // A place leaks if it shows one of four signs:
 //   every step     survivors of at least three judged steps, and of each third of the judged steps
 //   every n steps  survivors of about equal size at equal distances, three times or more, up to the end
-//   few steps      (a run of 3 to 6 steps) survivors of every step, or of every step except one. More bytes
-//                  after each of the last two steps
+//   few steps      (a run of 3 to 6 steps) survivors of every step, or of every step except one, and more
+//                  bytes after each of the last two steps
 //   replaced       the place's bytes at the ends of the judged steps never fall, and rise in each third of
 //                  the judged steps: x = torch.cat([x, y]) (replaced.h)
 //
@@ -35,7 +35,7 @@ namespace vramscope::growth {
 enum class Keeper : uint8_t {
   kProgram,   // an object of the program: a list, a cache, a closure
   kGraph,     // an autograd graph, because the program keeps one of its tensors
-  kCycle,     // a gradient whose graph leads back to its own tensor
+  kCycle,     // a tensor's gradient whose graph leads back to the tensor
   kReplaced,  // one tensor, created again in each step, larger than before
 };
 
@@ -54,7 +54,7 @@ struct Growth {
   Keeper keeper{};
   bool pinned_host = false;  // page-locked host memory, not device memory
   uint32_t places = 1;       // for a graph: number of places that create its tensors
-  uint32_t as_in_step = 0;   // deep step that shows the place; 0 = recorded with the blocks
+  uint32_t as_in_step = 0;   // deep step that the place comes from; 0 = the blocks themselves
   uint32_t first_step = 0;   // first step with survivors
   uint32_t last_step = 0;
   uint32_t steps = 0;            // steps with survivors
@@ -77,7 +77,8 @@ struct Found {
 
 inline constexpr uint32_t kFewestSteps = 3;  // runs with fewer finished steps are not judged
 
-// Finds growth on the curve's device up to the state after event `until`: a failure, or EndOfTraining().
+// Finds growth on the curve's device up to the state after `until`, the event of a failure or
+// EndOfTraining().
 [[nodiscard]] Found FindGrowth(const classify::Analysis& analysis, const timeline::DeviceCurve& curve,
                                model::EventIndex until);
 

@@ -2,7 +2,7 @@
 // Finds a tensor that is created again in each step, larger than before.
 //
 //   memory = torch.cat([memory, y])      step   1    2    3    4    5
-//                                        at its end, alive:  1 MiB  2 MiB  3 MiB  4 MiB  5 MiB
+//                                        alive at its end:   1 MiB  2 MiB  3 MiB  4 MiB  5 MiB
 //
 // The sign is the number of bytes that are alive at the end of each step.
 #pragma once
@@ -19,7 +19,7 @@
 namespace vramscope::growth {
 
 // By place: requested bytes that were allocated since the first step and are alive at the end of each of
-// `steps`. Excludes batches and blocks that are always long-lived. O(blocks until `until`).
+// `steps`. Excludes batches, parameters, buffers, gradients and optimizer state. O(blocks until `until`).
 [[nodiscard]] std::map<Place, std::vector<uint64_t>> BytesAtStepEnds(
     const classify::Analysis& analysis, const model::Device& device,
     std::span<const timeline::Step* const> steps, model::EventIndex until, classify::Origins& origins,

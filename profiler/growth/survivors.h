@@ -20,7 +20,8 @@ struct Survivors {
     bytes += more;
     ++blocks;
   }
-  // Joins the steps on the two sides of a step's end. Example: 6, 7, 12, 13, 18, 19 become three steps.
+  // If all steps come in consecutive pairs (the two sides of a step's end), merges each pair: 6, 7, 12, 13,
+  // 18, 19 become 7, 13, 19.
   void JoinSides() {
     size_t gap = 0;
     for (auto at = bytes_of_step.begin(); at != bytes_of_step.end() && std::next(at) != bytes_of_step.end();

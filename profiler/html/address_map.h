@@ -15,9 +15,10 @@ namespace vramscope::html {
 enum MapKind : int { kMapFree = -1, kMapPending = -2, kMapSeveral = -3 };
 
 // {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream, private_pool,
-// blocks}], "left_out"}: segments in order of addresses. Each block is [bytes, kind, index of its name, 0 =
-// none]. Small neighbors are merged into one block of kind kMapSeveral, with their count instead of a name.
-// left_out counts segments that are left out. `event`: the moment in the run for the blocks' categories.
+// blocks}], "left_out"}: segments in order of addresses. Each block is [bytes, kind, index of its name (0 =
+// none)]. Small neighbors are merged into one block of kind kMapSeveral, with their count instead of a name.
+// left_out counts segments that are left out. `event`: the same moment in the run, which gives the blocks'
+// categories.
 [[nodiscard]] nlohmann::ordered_json AddressMap(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 const fragmentation::Subject& subject,

@@ -2,7 +2,7 @@
 // The answers of `vramscope diff` and `vramscope fleet` as one HTML file each, like the report's page
 // (page.h).
 //
-// Why the input is JSON text: every number in the page is then the terminal's own.
+// The input is JSON text, so that the page has the same numbers as the terminal.
 #pragma once
 
 #include <string>

@@ -11,8 +11,8 @@
 
 namespace vramscope::html {
 
-// An object of arrays with one entry per column. Each number is the difference from the previous column.
-// Bytes of 100, 120, 120, 90 become [100, 20, 0, -30].
+// Returns an object of arrays with one entry per column. Each number is the difference from the previous
+// column. Bytes of 100, 120, 120, 90 become [100, 20, 0, -30].
 //   begin_ns, peak_ns           time of the column's first event, and of the moment that it shows
 //   low_bytes                   the lowest allocated bytes in the column
 //   reserved_bytes, used_bytes  the highest in the column; null instead of the array if not recorded

@@ -10,10 +10,10 @@
 
 namespace vramscope::html {
 
-// {"modules": tree, "stacks": tree}: by module path, autograd node and op, and by frames, outermost first. A
-// tree is [name, bytes, index of its largest category, [children, largest first]], or null if its owners are
-// unknown. Bytes not in children belong to the parent itself. Small owners are merged: a tree has at most a
-// few thousand nodes. `blocks`: alive after event `at`.
+// {"modules": tree, "stacks": tree}. The levels of `modules` are module path, autograd node and op; those of
+// `stacks` are frames, outermost first. A tree is [name, bytes, index of its largest category, [children,
+// largest first]], or null if its owners are unknown. Bytes not in children belong to the parent itself.
+// Small owners are merged: a tree has at most a few thousand nodes. `blocks`: alive after event `at`.
 [[nodiscard]] nlohmann::ordered_json OwnerTrees(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 std::span<const model::BlockId> blocks, model::EventIndex at);

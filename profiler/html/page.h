@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as one HTML file that can be mailed. It loads nothing and works without a server.
 //
-//   <script type="application/json" id="report">    the document of `vramscope report --json`, names cut
+//   <script type="application/json" id="report">    the document of `vramscope report --json`, cut (fit.h)
 //   <script type="application/json" id="picture">   data for timeline, map and flame graphs
 //   <style>, <script>                               assets/, embedded by the build
 //
-// Security: recorded names may contain markup. A policy with the hashes of style and script allows nothing
-// else. The script sets only texts, never markup.
+// Security: recorded names may contain markup. The page's policy allows only its own style and script, by
+// their hashes. The script sets only texts, never markup.
 #pragma once
 
 #include <cstddef>

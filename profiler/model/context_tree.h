@@ -31,12 +31,12 @@ class ContextTree {
  public:
   ContextTree() : entries_(1) {}
 
-  // Returns the id of the path `parent` / (kind, name). Equal paths get the same id. Returns `parent` after
-  // 2^28 paths.
+  // Returns the id of the path `parent` / (kind, name). Equal paths get the same id. Returns `parent` if the
+  // tree already has 2^28 paths.
   ContextId Child(ContextId parent, ContextKind kind, uint32_t name);
 
   [[nodiscard]] size_t size() const { return entries_.size(); }
-  // All O(1).
+  // Both functions below are O(1).
   [[nodiscard]] const Birthplace& PlaceOf(ContextId id) const { return entries_[id].place; }
   // The nearest path at or above `id` that ends in a module; 0 = none.
   [[nodiscard]] ContextId ModulePath(ContextId id) const { return entries_[id].module_path; }

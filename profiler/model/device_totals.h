@@ -21,7 +21,7 @@ class DeviceTotals {
 
   // Call for each device of the run, in order.
   void AddDevice() { devices_.emplace_back(); }
-  // A block was allocated or freed, and the allocator reported these totals (0: no report).
+  // Call when a block is allocated or freed. Totals: as the allocator reported them; 0 = no report.
   void NoteAlloc(DeviceIndex device, uint64_t bytes, uint64_t total_allocated, uint64_t total_reserved,
                  EventIndex now);
   void NoteFree(DeviceIndex device, uint64_t total_allocated, uint64_t total_reserved, EventIndex now);

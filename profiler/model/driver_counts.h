@@ -32,7 +32,7 @@ class DriverCounts {
   // Sets the event at which the following calls count.
   void At(EventIndex now) { now_ = now; }
 
-  // +1: the memory was taken; -1: it was given back.
+  // `sign`: +1 if the memory was taken, -1 if it was given back.
   void Count(const DriverAllocation& allocation, int64_t sign);
   void Change(ProcessIndex process, uint16_t code, DriverOwner owner, uint32_t library, int64_t bytes);
   // Memory of a process that is not recorded.
@@ -40,7 +40,7 @@ class DriverCounts {
   void SetPool(ProcessIndex process, uint16_t code, uint64_t pool, uint64_t reserved);
   void SetGraphs(ProcessIndex process, uint16_t code, uint64_t reserved);
   void AddSample(uint16_t code, uint64_t used, uint64_t capacity, ProcessIndex process);
-  // The process uses the device. The process may hold no memory there.
+  // Call if the process uses the device, even without holding memory there.
   void NoteUse(ProcessIndex process, uint16_t code) { (void)DeviceOf(process, code); }
 
   // Adds `bytes` to the live segments of the caching allocator on one device.

@@ -6,8 +6,8 @@
 //                         ├─ NCCL, cuBLAS, cuDNN, ... each library's own cudaMalloc
 //                         ├─ context and code         measured by the recorder: free memory before and after
 //                         ├─ user code                by library
-//                         ├─ pools, rounding          held by the driver for the above, handed to nobody
-//                         └─ unattributed             what the driver counts and nobody was seen to take
+//                         ├─ pools, rounding          held by the driver for the rows above, not handed out
+//                         └─ unattributed             counted by the driver, but taken by no recorded call
 //
 // Each row is a curve over time. Reading it at any moment takes at most 256 additions, or N if there are N >
 // 256 rows.
@@ -55,7 +55,7 @@ struct DriverAllocation {
   uint64_t stream = 0;
   uint64_t pool = 0;  // of a kPoolBlock
   EventIndex begin = 0;
-  EventIndex end = kNever;  // of kPhysical: after its last handle and its last mapping
+  EventIndex end = kNever;  // kPhysical: when its last handle and its last mapping are gone
   ProcessIndex process = 0;
   uint32_t api = 0;      // trace::StringId
   uint32_t library = 0;  // trace::StringId of the caller
@@ -92,22 +92,22 @@ struct DriverSample {
   ProcessIndex process = 0;  // the process that asked
   uint64_t used = 0;
   uint64_t capacity = 0;
-  int64_t unattributed = 0;  // used minus all rows after this event
+  int64_t unattributed = 0;  // `used` minus the sum of the rows after this event
 };
 
 struct DriverUse {
   int64_t owners[kDriverOwnerCount] = {};  // of the process in question
   int64_t other_processes = 0;             // other recorded processes on the same device
-  // Used bytes minus all rows above. Negative if the rows add up to more. 0 before the first sample.
+  // `used` minus all members above. Negative if they add up to more. 0 before the first sample.
   int64_t unattributed = 0;
-  // Used memory of the whole device: the sum of all rows. Empty before the first sample.
+  // Used memory of the whole device: the sum of all members above. Empty before the first sample.
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
 
   [[nodiscard]] int64_t Of(DriverOwner owner) const { return owners[static_cast<size_t>(owner)]; }
 };
 
-// Per process. The last device also counts all devices beyond it (c10::DeviceIndex has 8 bits).
+// Devices per process. The last one also counts all further devices (c10::DeviceIndex has 8 bits).
 inline constexpr size_t kMostDriverDevices = 256;
 
 // One device, for all recorded processes.
@@ -135,12 +135,13 @@ class DriverDevice {
   [[nodiscard]] std::vector<RowBytes> RowsAfter(EventIndex at) const;
   // Like RowsAfter, summed by owner, as one process sees the device.
   [[nodiscard]] DriverUse UseAfter(EventIndex at, ProcessIndex process) const;
-  // The device's used memory: the driver's last figure before `at`, plus or minus the calls since.
+  // The device's used memory: the driver's last figure at or before `at`, plus or minus the calls since.
   [[nodiscard]] std::optional<uint64_t> UsedAfter(EventIndex at) const;
   // The highest UsedAfter at any event; 0 if the driver was never asked.
   [[nodiscard]] uint64_t peak_used() const { return peak_used_; }
   [[nodiscard]] EventIndex peak_event() const { return peak_event_; }
-  // Samples that contradict the calls since the previous sample, and samples below the sum of the rows.
+  // mismatches(): samples that contradict the calls since the previous sample. below_rows(): samples below
+  // the sum of the rows.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
   [[nodiscard]] uint64_t below_rows() const { return below_rows_; }
 
@@ -159,7 +160,7 @@ class DriverDevice {
   void NotePeak(EventIndex event, int64_t used);
 
   struct Totals {
-    size_t changes = 0;            // before this change
+    size_t changes = 0;            // number of changes before
     std::vector<int64_t> of_rows;  // of the rows known at that point
   };
 

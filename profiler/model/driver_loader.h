@@ -28,14 +28,15 @@ class DriverLoader {
   void Add(const trace::Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
            Anomalies& anomalies);
 
-  // A block was allocated. `reserved`: the bytes that its allocator reports as reserved (0: none reported).
+  // Call when a block is allocated. `reserved`: the bytes that its allocator reports as reserved (0: none
+  // reported).
   void JoinBlock(BlockId block, ProcessIndex process, uint16_t device_code, uint64_t address,
                  uint64_t reserved, Anomalies& anomalies) {
     if (process < processes_.size() && processes_[process].had_segments)
       JoinBlockOf(process, block, device_code, address, reserved, anomalies);
   }
 
-  // Memory that a process still holds is given back at its end. The loader is empty afterwards.
+  // Memory that a process still holds counts as given back when it ends. The loader is empty afterwards.
   [[nodiscard]] DriverLevel Finish(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
                                    Anomalies& anomalies) &&;
 

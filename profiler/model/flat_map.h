@@ -2,7 +2,7 @@
 // A hash map from 64-bit keys to 32-bit values: open addressing, linear probing, deletion without tombstones.
 //
 // With std::unordered_map, loading ten million events took four times as long as decoding them. Deletions do
-// not slow it down.
+// not slow this map down.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace vramscope::model {
 
-// One word that depends on all bits of its inputs (the finalizer of splitmix64, public domain).
+// A word that depends on all bits of `x` (the finalizer of splitmix64, public domain).
 constexpr uint64_t MixBits(uint64_t x) {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9u;

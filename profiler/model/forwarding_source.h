@@ -10,8 +10,7 @@
 
 namespace vramscope::model {
 
-// Forwards all functions to the wrapped source, except ForEachBatch. The derived class sees every batch
-// there.
+// Forwards all functions to the wrapped source, except ForEachBatch, which the derived class defines.
 class ForwardingSource : public Source {
  public:
   explicit ForwardingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}

@@ -15,7 +15,7 @@ struct Framework {
   const char* version_key;  // in the metadata of its traces: "tensorflow.version"
   AllocatorModel allocator;
 
-  // A name, and a clause that follows a number.
+  // A name ("JAX, free"), and a clause that follows a number ("are free inside ...").
   struct Words {
     const char* name;
     const char* clause;
@@ -24,10 +24,10 @@ struct Framework {
   Words cached;     // free memory inside the allocator's segments
   Words beside;     // what its libraries take outside the allocator
 
-  // Categories: a name, and its plural in a sentence.
+  // Categories: a name, and the same within a sentence.
   Words parameters;
   Words optimizer_state;
-  const char* by_parameter;  // heading: a parameter with what belongs to it
+  const char* by_parameter;  // heading: "By parameter, with its gradient ..."
 
   bool has_deep_steps;  // operators, shapes and stacks are recorded in some steps only
   // The reason why no change can be predicted, as a clause after "FILE: ". nullptr: changes can be predicted.

@@ -34,8 +34,8 @@ class LiveBlocks {
     if (ordered_) ordered_->erase(address);
   }
 
-  // The block that contains `address`, or kNone. `blocks`: all blocks so far. The first call visits all of
-  // them with `is_mine(block)`. Later calls are O(log live blocks).
+  // The block that contains `address`, or kNone. `blocks`: all blocks so far. `is_mine(block)`: true for
+  // blocks of this process. The first call visits all blocks; later calls are O(log live blocks).
   template <typename IsMine>
   [[nodiscard]] BlockId Around(uint64_t address, const Chunked<Block>& blocks, const IsMine& is_mine) {
     if (!ordered_) {

@@ -7,7 +7,7 @@
 //   module "layers.0"          context  layers.0
 //     op aten::linear          context  layers.0 / aten::linear
 //       op aten::addmm         context  layers.0 / aten::linear / aten::addmm
-//   end of module "layers.0"   context  the one before; both operators are closed too
+//   end of module "layers.0"   context  as before the module; both operators are closed too
 #pragma once
 
 #include <unordered_map>
@@ -31,7 +31,7 @@ class OpenScopes {
   void EndNode(const trace::Event& event);
   void BeginOp(const trace::Event& event);
   void EndOp(const trace::Event& event);
-  // An autograd node was created here. The node's allocations belong to the module that is open now.
+  // Call when an autograd node is created. The node's allocations belong to the module that is open now.
   void NoteCreatedNode(const trace::Event& event, ProcessIndex process);
 
   [[nodiscard]] ContextId ContextOn(ThreadIndex thread) const { return threads_[thread].context; }

@@ -48,9 +48,9 @@ struct Device {
   uint16_t code = 0;           // trace::DeviceCode
   std::string name;            // "cpu", "cuda:0"
   Chunked<Change, 6> changes;  // small chunks: a file may name devices by the thousand
-  // Bytes that the allocator counts but whose allocation was not seen (before recording began, or lost). From
-  // the totals that the device's allocator reports. Empty if the totals agree with the blocks, or if there
-  // are none (CPU).
+  // Bytes that the allocator counts but whose allocation was not seen (before recording began, or lost).
+  // Computed from the totals that the device's allocator reports. Empty if the totals agree with the blocks,
+  // or if the allocator reports none (CPU).
   std::vector<Since> unseen;
   std::vector<Since> reserved;  // bytes that the allocator has reserved, where it reports them
 };
@@ -60,7 +60,7 @@ struct Process {
   std::vector<DeviceIndex> devices;
   std::vector<uint32_t> ranges;  // into Run::ranges, in order of their begin
   std::vector<uint32_t> marks;   // into Run::marks
-  // The first kSaved after each begin or end of a backward, optimizer or data range.
+  // The first kSaved event after each begin or end of a backward, optimizer or data range.
   std::vector<EventIndex> first_saves;
   uint64_t events = 0;
 };
@@ -146,16 +146,16 @@ struct Coverage {
 struct Anomalies {
   // Allocations at an address that is still alive. The missing free is assumed at that moment.
   uint64_t double_allocs = 0;
-  uint64_t unknown_frees = 0;    // of an address that is not alive
+  uint64_t unknown_frees = 0;    // frees of an address that is not alive
   uint64_t inherited_frees = 0;  // frees by a forked child of memory from its parent
   uint64_t size_mismatches = 0;  // a free that gives another size than the allocation
-  // For memory from no recorded allocator (from_numpy, mapped files, before attach).
+  // Labels and saves of memory from no recorded allocator (from_numpy, mapped files, before attach).
   uint64_t labels_without_block = 0;
   uint64_t saves_without_block = 0;
   uint64_t releases_without_save = 0;    // autograd released a reference that was not seen to be saved
   uint64_t unbalanced_ranges = 0;        // an end without a begin, or an outer range ended first
-  uint64_t late_events = 0;              // their time is before that of the previous event
-  uint64_t bad_events = 0;               // of an undefined thread or type
+  uint64_t late_events = 0;              // events with a time before that of the previous event
+  uint64_t bad_events = 0;               // events of an undefined thread or type
   uint64_t total_mismatches = 0;         // the allocator's own total differs from the sum of the blocks
   uint64_t not_loaded = 0;               // beyond kMaxEvents
   uint64_t driver_double_allocs = 0;     // the driver returned an address whose free was not seen

@@ -15,16 +15,16 @@ class SavedTensors {
   // Adds facts of blocks and first saves of processes to `run`.
   explicit SavedTensors(Run& run) : run_(run), processes_(run.processes.size()) {}
 
-  // A range of this kind began or ended. After a backward, optimizer or data range, the next save means that
-  // forward runs.
+  // Call when a range of this kind begins or ends. After a backward, optimizer or data range, the next save
+  // means that forward runs.
   void NoteRange(trace::RangeKind kind, ProcessIndex process, EventIndex now);
   // A kSaved event. `block`: the block at its address, or nullptr. `checkpoint`: the id of the open
   // checkpoint range, or 0.
   void Save(const trace::Event& event, const BlockId* block, uint64_t checkpoint, ProcessIndex process,
             EventIndex now);
   void Release(const trace::Event& event, const BlockId* block, EventIndex now);
-  // The checkpoint with this id was freed. The checkpoint's tensors are released with it, without an event
-  // from autograd.
+  // Call when the checkpoint with this id is freed. The checkpoint's tensors are released with it, without an
+  // event from autograd.
   void FreeCheckpoint(uint64_t id, ProcessIndex process, EventIndex now);
 
  private:

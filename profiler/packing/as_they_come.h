@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs items in order of time, without knowledge of the future: best fit among the free gaps, or on top.
 //
-// The answer if first fit takes too long. A million items take a second. If time runs out here too, remaining
+// Used if first fit takes too long. A million items take a second. If time runs out here too, the remaining
 // items are stacked on top.
 #pragma once
 

@@ -34,7 +34,7 @@ struct Answer {
 };
 
 // Runs best fit in order of time, first fit in three other orders, then SectionSearch for ever lower heights.
-// Stops when the time is up. Sorting comes on top: a second for a few million items.
+// Stops when the time is up. Sorting is not limited: it takes a second for a few million items.
 [[nodiscard]] Answer Pack(std::span<const Item> items, const Limits& limits);
 
 }  // namespace vramscope::packing

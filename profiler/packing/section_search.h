@@ -3,8 +3,8 @@
 //
 // State: how high each section is filled (the skyline), and how much of it may still be wasted. A valley is a
 // stretch of equal floor with higher neighbors. In a section of a valley, the search places an item that
-// covers the section and fits, or none. Without one, the section wastes the space up to the lowest possible
-// support of its next item.
+// covers the section and fits, or none. If none, the section wastes the space below the lowest level at which
+// its next item could lie.
 //
 //   ██      ██   ◄─ neighbors
 //   ██ ┌──┐ ██
@@ -38,7 +38,7 @@ class SectionSearch {
   // `items` must outlive the search and have fewer than 2^31 elements. `sections` must belong to them.
   SectionSearch(std::span<const Item> items, const Sections& sections, uint64_t seed);
 
-  // Maximum size of one descent: the number of sections that items cover. Memory grows with it.
+  // Maximum size of one descent: the number of covered sections, summed over all items. Memory grows with it.
   [[nodiscard]] static uint64_t WidthOf(const Sections& sections);
 
   // Ends when a packing of at most `height` is found or proved impossible, after `nodes` states, or at the
@@ -55,7 +55,7 @@ class SectionSearch {
     uint32_t last;
     uint64_t size;
     uint32_t item;
-    // The previous box with the same sections and size; it must be placed first. kNone = none.
+    // The previous box with the same sections and size, which must be placed before this one. kNone = none.
     uint32_t twin;
   };
   struct Valley {

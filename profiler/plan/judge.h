@@ -19,7 +19,7 @@ using Changes = std::vector<whatif::Asked>;
 
 // The bytes that must be within the limit.
 struct Need {
-  bool bound = true;  // judge by the bound of 99 of 100 runs; else by the prediction
+  bool bound = true;  // judge by the bound that 99 of 100 runs keep; else by the prediction
   // Measured reserved bytes that replace the prediction, by the text of the changes.
   std::map<std::string, uint64_t> known;
 };
@@ -27,9 +27,9 @@ struct Need {
 struct Verdict {
   Changes changes;
   bool possible = false;   // no change was refused
-  bool replayed = false;   // else only `live` and `at` are known
+  bool replayed = false;   // else only `live`, `at` and `at_least` are known
   bool cut_short = false;  // the replay stopped when it exceeded the limit
-  uint64_t live = 0;       // the most bytes alive at one time
+  uint64_t live = 0;       // the most bytes alive at one time, `at`
   whatif::Position at = 0;
   uint64_t at_least = 0;  // lower bound of `needed`, from `live`
   // Reserved bytes: the bound or the prediction, as in Need. Without changes: the baseline's. If cut short: a

@@ -2,8 +2,8 @@
 // Finds sets of modules that free enough at each moment that needs too much memory, the fastest set first.
 //
 // The search decides on one module after the other, and extends the partial set with the lowest bound. The
-// bound is the set's time plus the least time of undecided modules, as if fractions could be chosen. So the
-// first complete set is the fastest.
+// bound is the set's time plus the least time in which undecided modules free the rest, if fractions of
+// modules could be chosen. So the first complete set is the fastest.
 //
 //   cut at t: 24 alive, 16 wanted       a frees 6 in 3 ms, b 4 in 1 ms, c 5 in 4 ms
 //   {}           b and 4/6 of a         >= 3.0 ms
@@ -31,8 +31,8 @@ class Covers {
   // `ns`: the time of each module. Finds sets that leave at most `wanted` bytes at every cut.
   Covers(const std::vector<double>& ns, const std::vector<Cut>& cuts, uint64_t wanted);
 
-  // The next set that takes less than `below_ns`. Nothing if there is none, or after `work` decisions. `cuts`
-  // may have grown since the last call.
+  // The next set that takes less than `below_ns`. Nothing if there is none, or after `work` decisions.
+  // Subtracts the decisions from `work`. `cuts` may have grown since the last call.
   std::optional<std::vector<bool>> Next(double below_ns, uint64_t& work);
   // A lower bound for the time of all further sets.
   [[nodiscard]] double AtLeastNs() const;

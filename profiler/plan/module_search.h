@@ -38,7 +38,7 @@ inline constexpr size_t kMostExactModules = 12;
 struct ModuleChoice {
   const Verdict* verdict = nullptr;
   bool exact = false;
-  double least_ns = 0;  // lower bound for the time of any choice of these modules; exact: this choice's time
+  double least_ns = 0;  // lower bound for the time of any choice of these modules; its own time if exact
 };
 
 class ModuleSearch {

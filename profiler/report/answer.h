@@ -53,7 +53,8 @@ struct Moment {
 };
 
 struct Peak : Moment {
-  // The highest `reserved_bytes` of the selection; `reserved_bytes` is the value at this moment.
+  // The highest `reserved_bytes` in the requested steps, or in the run. `reserved_bytes` is the value at this
+  // moment.
   std::optional<uint64_t> reserved_peak_bytes;
   // Where the allocation that set the peak was made; "" = unknown.
   std::string module;
@@ -136,7 +137,7 @@ struct Answer {
   uint32_t pid = 0;
   std::optional<uint32_t> rank;
   uint32_t others = 0;          // other devices that match the request (device_choice.h)
-  std::string about;            // the same in words: "rank 1 (process 4711), cuda:1"
+  std::string about;            // process and device in words: "rank 1 (process 4711), cuda:1"
   std::string failed;           // HowItFailed(); "" = it did not fail
   std::string growth_headline;  // growth from step to step; "" = nothing significant
   std::string no_blocks;        // why GPU blocks may be missing: CachingOff(); "" = not known
@@ -148,16 +149,16 @@ struct Answer {
   std::map<Owner::Kind, uint64_t> owned_bytes;  // bytes of the peak with a known owner of that kind
   std::vector<NamedRange> nvtx_ranges;          // of the process, on the device
   std::vector<Moment> moments;                  // as requested with --at
-  bool blocks_listed = false;                   // moments list their blocks
+  bool blocks_listed = false;                   // true: moments list their blocks
   std::vector<Device> devices;                  // largest peak first
-  // The one that the answer is about; nullptr if nothing was allocated.
+  // The device that the answer is about; nullptr if nothing was allocated.
   [[nodiscard]] const Device* ChosenDevice() const {
     const auto found = std::ranges::find_if(devices, &Device::chosen);
     return found == devices.end() ? nullptr : &*found;
   }
-  std::vector<Process> processes;               // in order of start
-  std::optional<HostMemory> host_memory;        // of the answer's process and its workers
-  std::vector<growth::Growth> growth;           // leaks on the device, most bytes per step first
+  std::vector<Process> processes;         // in order of start
+  std::optional<HostMemory> host_memory;  // of the answer's process and its workers
+  std::vector<growth::Growth> growth;     // leaks on the device, most bytes per step first
   std::vector<OutOfMemory> out_of_memory;
   std::vector<model::Hook> coverage;  // by name
   uint64_t dropped_events = 0;

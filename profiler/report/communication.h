@@ -10,8 +10,8 @@
 
 namespace vramscope::report {
 
-// One sentence for each kind among `live`, the blocks alive at `at`: buckets, gathered parameters, buffers of
-// collectives. Largest first.
+// One sentence for each kind of communication memory among `live`, the blocks alive at `at`: buckets,
+// gathered parameters, buffers of collectives. Largest first.
 [[nodiscard]] std::vector<std::string> CommunicationNotes(const classify::Analysis& analysis,
                                                           std::span<const model::BlockId> live,
                                                           model::EventIndex at);

@@ -41,8 +41,9 @@ struct Spoken {
                                                       const std::vector<timeline::DeviceCurve>& curves,
                                                       const Request& request);
 
-// All matching devices, in order of process and device. If it names none: each GPU of each process. Without
-// GPUs: the CPU of each process that trains. Empty if nothing was allocated. Fails as ChooseDevice does.
+// All matching devices, in order of process and device. If the request names none: each GPU of each process.
+// Without GPUs: the CPU of each process that trains. Empty if nothing was allocated. Fails as ChooseDevice
+// does.
 [[nodiscard]] Result<std::vector<model::DeviceIndex>> ChooseDevices(
     const model::Run& run, const std::vector<timeline::DeviceCurve>& curves, const Request& request);
 

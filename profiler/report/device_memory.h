@@ -54,8 +54,8 @@ struct LibraryBytes {
 struct DeviceMemory {
   // Negative only if the trace contradicts itself, for example with blocks in unrecorded segments.
   std::array<int64_t, kDeviceRowCount> rows = {};
-  // The driver's used bytes for the whole device: the sum of all rows. Empty if the driver was not asked
-  // before. `unattributed` is then 0.
+  // The driver's used bytes for the whole device: the sum of all rows. Empty if the driver had not been asked
+  // yet. `unattributed` is then 0.
   std::optional<uint64_t> used;
   std::optional<uint64_t> capacity;
   std::vector<LibraryBytes> libraries;  // for the rows kUser and kManaged, largest first
@@ -65,8 +65,8 @@ struct DeviceMemory {
   [[nodiscard]] int64_t Sum() const;
 };
 
-// The rows after event `at`, as `process` sees the device. `allocated`: bytes of its allocator there. Nothing
-// if no driver call was recorded for the device.
+// The rows after event `at`, as `process` sees the device. `allocated`: the process's allocated bytes on the
+// device. Nothing if no driver call was recorded for the device.
 [[nodiscard]] std::optional<DeviceMemory> DeviceMemoryAfter(const model::Run& run,
                                                             model::ProcessIndex process, uint16_t device_code,
                                                             model::EventIndex at, uint64_t allocated);

@@ -19,8 +19,8 @@ struct Explanation {
   // The parts of the difference, largest first, `unattributed` last.
   std::vector<std::pair<DeviceRow, int64_t>> between;
   int64_t difference_bytes = 0;  // the sum of these parts
-  // CachingOff(), if the caching allocator was off and no block was recorded. All memory of PyTorch is then
-  // tensors.
+  // CachingOff(), if the caching allocator was off and no block was recorded. All memory of PyTorch then
+  // counts as tensors.
   std::string caching_off;
 };
 

@@ -19,7 +19,7 @@ namespace vramscope::report {
                                                   const timeline::Training& training, const Request& request,
                                                   const timeline::MomentSpec& spec);
 
-// The highest reserved bytes at `begin` and after each event in [begin, end).
+// The highest reserved bytes after any event in [begin, end).
 [[nodiscard]] std::optional<uint64_t> MostReserved(const timeline::DeviceCurve& curve,
                                                    model::EventIndex begin, model::EventIndex end);
 

@@ -7,7 +7,7 @@
 //   /TOKEN/files.json         {"open": [names], "files": [{"name", "bytes"}]}
 //   /TOKEN/files/NAME         a trace or snapshot; byte ranges
 //
-// The token in the path makes a link all that a person needs. Any request without the token gets 403.
+// The path contains the token, so a link is all that a person needs. Any request without the token gets 403.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace vramscope::serve {
 struct Request {
   std::string_view method;
   std::string_view target;
-  std::string_view range;  // the header; "" = none
+  std::string_view range;  // the Range header; "" = none
 };
 
 struct Answer {
@@ -50,8 +50,8 @@ struct ByteRange {
 
 class Site {
  public:
-  // `web_folder`: the viewer's folder. `paths`: files, opened at once, and folders, whose traces and
-  // snapshots are offered. Folders are listed again for each request.
+  // `web_folder`: the viewer's folder. `paths`: files, which the viewer opens at once, and folders, whose
+  // traces and snapshots are offered. Folders are listed again for each request.
   Site(std::string token, std::string web_folder, std::vector<std::string> paths);
 
   [[nodiscard]] Answer AnswerTo(const Request& request) const;

@@ -15,7 +15,7 @@ class Budget {
   static constexpr uint64_t kStart = uint64_t{24} << 20;
   static constexpr uint64_t kPerByte = 2;
 
-  // Returns false if it is too much. Reading ends then.
+  // Returns false if the budget is exceeded. Reading ends then.
   [[nodiscard]] bool Charge(uint64_t bytes) {
     used_ += bytes;
     return used_ <= kStart + kPerByte * read_;

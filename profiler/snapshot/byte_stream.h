@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a file from start to end, through a window of 256 KiB. Decompresses .gz and .zst.
 //
-// Unlike a mapping, it survives a truncated file.
+// Unlike a mapped file, a stream survives truncation of the file while it is read.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class ByteSource {
 [[nodiscard]] bool IsRegularFile(const std::string& path);
 // The error names the file.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
-// `bytes` must outlive it.
+// `bytes` must outlive the source.
 [[nodiscard]] std::unique_ptr<ByteSource> MemorySource(std::span<const uint8_t> bytes);
 // The decompressed bytes if `packed` begins as gzip or zstd, otherwise its own bytes. Refuses a file that
 // expands more than a thousandfold (most seen for a snapshot: 34).

@@ -4,8 +4,8 @@
 //   }           \x94     (     h 05 h 10  h 07 8a 06 ...  h 0b [frames]   u
 //   EMPTY_DICT  MEMOIZE  MARK  (key value)...                             SETITEMS
 //
-// The pickle machine would move each value through its stack. For an unexpected opcode, the machine takes
-// over with the dict, the mark and the values so far.
+// The pickle machine would move each value through its stack. At an unexpected opcode, the machine takes over
+// with the dict, the mark and the values so far.
 #pragma once
 
 #include <array>

@@ -27,8 +27,8 @@ class FreeHalves {
   [[nodiscard]] bool completions() const { return completions_; }
   // True if the trace must have two events per free.
   [[nodiscard]] bool apart() const { return completions_ || !waiting_.empty(); }
-  // True if event `number` of the device's history is a free request without a recorded completion. False if
-  // the block waits.
+  // True if event `number` of the device's history is a free request that completed at once: the history has
+  // no completions, and the block does not wait for one.
   [[nodiscard]] bool CompletesAtOnce(const Event& event, uint32_t number) const;
 
  private:

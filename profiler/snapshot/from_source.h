@@ -18,7 +18,7 @@ struct Cut {
 // failed request.
 //
 // CUDA devices keep their number. A process without CUDA gets its CPU memory as device 0. Without recorded
-// segments, each range of addresses that blocks ever used counts as one.
+// segments, each range of addresses that blocks ever used counts as a segment.
 [[nodiscard]] Result<Snapshot> FromSource(const model::Source& source, const model::Run& run, const Cut& cut);
 
 }  // namespace vramscope::snapshot

@@ -4,7 +4,7 @@
 // Kinds of events may be missing (torch.cuda.memory._record_memory_history(skip_actions=...)). One half of a
 // free implies the other:
 //
-//   free_completed alone    the block was free from then on: its request is inserted before
+//   free_completed alone    the block was free from then on: a request is inserted before it
 //   free_requested alone    completed at once, unless the file's segments show that the block still waits
 #pragma once
 
@@ -21,8 +21,8 @@ struct DeviceHistory {
   std::vector<uint32_t> numbers;
 };
 
-// Events and segments of `device` as in the file: requested bytes, addresses, order. Times: TimeAxis. The
-// pool of an event may be unknown. Only events of the allocator.
+// Events and segments of `device` as in the file: requested bytes, addresses, order. Times: TimeAxis.
+// Contains only events of the allocator; their pools may be unknown.
 [[nodiscard]] DeviceHistory ReadHistory(const Snapshot& snapshot, uint32_t device);
 [[nodiscard]] inline allocator::History HistoryOf(const Snapshot& snapshot, uint32_t device) {
   return ReadHistory(snapshot, device).history;

@@ -50,7 +50,7 @@ class Objects {
   }
   [[nodiscard]] bool PushInt(int64_t number);
   [[nodiscard]] bool PushUnsigned(uint64_t number);
-  // A number of more than 64 bits becomes the nearest double.
+  // Also for integers of more than 64 bits, as the nearest double.
   [[nodiscard]] bool PushFloat(double number);
   [[nodiscard]] bool PushText(std::string_view text);
   [[nodiscard]] bool OpenList();
@@ -82,7 +82,7 @@ class Objects {
     *frame = memo_[index].index();
     return true;
   }
-  // A complete list of frames. Also fills its memo entry, if any.
+  // For a complete list of frames: AddStack stores it, PushStack pushes it and fills its memo entry, if any.
   [[nodiscard]] bool AddStack(std::span<const FrameId> frames, StackId* stack);
   static constexpr uint64_t kNoMemo = ~uint64_t{0};
   [[nodiscard]] bool PushStack(StackId stack, uint64_t memo_index);
@@ -115,7 +115,7 @@ class Objects {
 
   // Gets the only value left at the end. False if there is none or more than one.
   [[nodiscard]] bool Finish(Value* root);
-  // The name in a refused STACK_GLOBAL.
+  // The text `depth` values below the top, or "": for the name in a refused STACK_GLOBAL.
   [[nodiscard]] std::string_view TextFromTop(size_t depth) const;
   [[nodiscard]] uint64_t memo_size() const { return memo_.size(); }
 

@@ -26,15 +26,16 @@ class PickleWriter {
   void Bool(bool value);
   void None() { Byte('N'); }
   void Text(std::string_view text);
-  // Write {, then alternating keys and values, then EndDict. Lists likewise; NextBatch may split them.
+  // A dict: BeginDict, then alternating keys and values, then EndDict. Lists likewise, and NextBatch may
+  // split them.
   void BeginDict();
   void EndDict() { Byte('u'); }
-  MemoId BeginList();  // for Again
+  MemoId BeginList();  // the id is for Again()
   void EndList() { Byte('e'); }
   // Ends a batch. Call it every thousand elements: readers keep a batch on a stack.
   void NextBatch();
   void Pair(uint64_t first, uint64_t second);
-  // For Again().
+  // Remember returns an id of the value written last; Again(id) writes that value again.
   MemoId Remember();
   void Again(MemoId id);
 

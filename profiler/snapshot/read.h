@@ -12,7 +12,8 @@
 namespace vramscope::snapshot {
 
 // The file may contain anything. Refuses files that are no snapshot, not plain data, cut off or damaged. The
-// error names the file and the byte. Takes 40 bytes per event, at most twice the unpacked size plus 64 MiB.
+// error names the file and the byte. Takes 40 bytes of memory per event, at most twice the unpacked size plus
+// 64 MiB.
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> Read(const std::string& path);
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes,
                                                                 const std::string& name);

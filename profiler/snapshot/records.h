@@ -25,10 +25,10 @@ class Records {
 
   // The kind of record that a dict with these keys is; kDict: none. `pairs`: key, value, key, value ...
   [[nodiscard]] Kind KindOf(std::span<const Value> pairs) const;
-  // The record of such a dict. False if it exceeds the budget.
+  // Adds the record of such a dict. Returns false beyond the budget.
   [[nodiscard]] bool Add(Kind kind, std::span<const Value> pairs, Value* record);
   [[nodiscard]] bool AddEvent(std::span<const Value> pairs, Value* record);
-  // More keys of a record. Not for events and frames.
+  // Sets more keys of a record. Not for events and frames.
   void SetKeys(Value record, std::span<const Value> pairs);
 
   struct SegmentRecord {

@@ -32,7 +32,7 @@ class RunFile {
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadSnapshot() const;
   // Fails for snapshots.
   [[nodiscard]] Result<std::unique_ptr<trace::TraceReader>> OpenTrace() const;
-  // Both kinds.
+  // For traces and snapshots.
   [[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource() const;
 
  private:

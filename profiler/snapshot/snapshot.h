@@ -63,7 +63,7 @@ struct Origin {
 };
 
 struct Event {
-  uint64_t address = 0;  // of kOom: free bytes that the driver reported
+  uint64_t address = 0;  // for kOom: the free bytes that the driver reported
   // Allocations and frees: requested bytes; segments: their size; kSnapshot: active bytes.
   uint64_t bytes = 0;
   uint64_t time_us = kUnknown;

@@ -30,7 +30,7 @@ namespace vramscope::snapshot {
 
 // Maps moments of a DeviceHistory to moments of the run.
 struct TraceEvents {
-  // By event of the history: the last trace event sent after it. Null: not known.
+  // By event of the history: the last trace event made from it or from earlier events. Null: not known.
   std::shared_ptr<const std::vector<model::EventIndex>> after;
   uint64_t count = 0;  // all events of the trace
 };

@@ -31,7 +31,7 @@ struct Told {
   const Snapshot& snapshot;
   const TimeAxis& axis;
   const std::vector<DeviceTimeline>& timelines;  // by device
-  const std::vector<Annotation>& annotations;    // all of one device, by time
+  const std::vector<Annotation>& annotations;    // those of one device, by time
   trace::StringId host_api = 0;                  // names of the call and the library for pinned memory
   trace::StringId host_library = 0;
 };
@@ -61,7 +61,7 @@ class Telling {
     std::vector<uint64_t> sizes;
   };
 
-  // Histories: of the devices, then of pinned host memory.
+  // Histories by number: those of the devices, then that of pinned host memory, host().
   [[nodiscard]] uint32_t host() const { return static_cast<uint32_t>(devices_.size()); }
   [[nodiscard]] const std::vector<EventRange>& HistoryAt(uint32_t which) const;
   [[nodiscard]] const Event& EventAt(uint32_t which, const Place& place) const;
@@ -89,7 +89,7 @@ class Telling {
   const Snapshot& snapshot_;
   const model::Source::Visit& visit_;
   Watcher watcher_;
-  bool frees_apart_ = false;  // true for any device: all report completions
+  bool frees_apart_ = false;  // true if any device needs two events per free; then all get two
   std::vector<DeviceState> devices_;
   std::vector<trace::Event> batch_;
   std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name

@@ -18,7 +18,7 @@ enum class Kind : uint8_t {
   kString,  // into the TextTable
   kList,    // a list or tuple: Values::container
   kDict,    // a dict that is no record: alternating keys and values, Values::container
-  kFrame,   // a dict with all its keys becomes a kFrame, or one of kEvent to kAnnotation
+  kFrame,   // a frame's dict. Likewise the dicts of kEvent to kAnnotation (records.h)
   kStack,   // a list of frames
   kEvent,
   kSegment,

@@ -38,7 +38,7 @@ class Values {
     [[nodiscard]] bool empty() const { return first == kNone; }
   };
 
-  // Each returns false beyond the budget.
+  // The next four return false beyond the budget.
   [[nodiscard]] bool Open(Kind kind, Value* container);
   [[nodiscard]] bool Append(uint32_t container, std::span<const Value> elements);
   [[nodiscard]] bool AddBigInt(uint64_t bits, Value* number);
@@ -46,12 +46,12 @@ class Values {
 
   [[nodiscard]] Container& container(Value list) { return containers_[list.index()]; }
   [[nodiscard]] const Container& container(Value list) const { return containers_[list.index()]; }
-  // The container became something else. Only the newest one is freed.
+  // Call when the container became something else. Frees it only if it is the newest.
   void Drop(uint32_t container) {
     if (container + 1 == containers_.size()) containers_.pop_back();
   }
 
-  // Calls visit(value) for each element of a list or tuple. Nothing for other values.
+  // Calls visit(value) for each element of a list or tuple, and each key and value of a dict.
   template <typename Visit>
   void ForEach(Value list, const Visit& visit) const;
   [[nodiscard]] uint64_t LengthOf(Value list) const {
@@ -59,9 +59,9 @@ class Values {
   }
   // Gets the first element if it is a record of that kind.
   [[nodiscard]] bool FirstRecord(Value list, Kind kind, uint32_t* index) const;
-  // Gets the id if it is a tuple of two numbers.
+  // Gets the pool id if `value` is a tuple of two numbers.
   [[nodiscard]] bool PoolOf(Value value, PoolId* pool) const;
-  [[nodiscard]] uint64_t Number(Value value) const;  // 0 if it is not a number or negative
+  [[nodiscard]] uint64_t Number(Value value) const;  // 0 if negative or not a number
   [[nodiscard]] double Float(Value value) const { return floats_[value.index()]; }
   [[nodiscard]] int64_t BigInt(Value value) const { return static_cast<int64_t>(big_ints_[value.index()]); }
   [[nodiscard]] std::string_view Text(Value value) const {  // "" if it is not a text

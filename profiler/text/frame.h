@@ -30,7 +30,7 @@ enum class FrameKind : uint8_t { kOwn, kLibrary, kNode, kNative, kFramework, kAl
 // "at::native::mm(at::Tensor const&) (libtorch_cpu.so+0x12)". Nothing for other texts.
 [[nodiscard]] std::optional<std::string> Demangled(std::string_view frame);
 
-// True for a file of the program: not installed, generated, or the interpreter's.
+// True for a file of the program: neither installed nor generated nor the interpreter's.
 [[nodiscard]] bool IsOwnFile(std::string_view path);
 
 // Removes the machine's folders from any text, so that it can be shared. A frame keeps its kind:

@@ -31,9 +31,9 @@ namespace vramscope::timeline {
 struct Gap {
   model::EventIndex begin = 0;
   model::EventIndex end = 0;
-  model::ThreadIndex thread = 0;  // the thread of the window at its end
+  model::ThreadIndex thread = 0;  // the thread of the window that ends the gap
   uint32_t step = 0;              // 0 = the run's first step
-  uint32_t micro_batch = 0;       // number, within its step, of the backward pass that follows
+  uint32_t micro_batch = 0;       // number of the backward pass that follows, within its step
   bool to_backward = false;
 };
 

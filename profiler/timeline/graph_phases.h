@@ -12,7 +12,7 @@
 
 namespace vramscope::timeline {
 
-// Window::id of these windows. Marks end steps, not these windows.
+// Window::id of these windows. Steps end at marks, not at these windows.
 inline constexpr uint64_t kGraphWindow = ~uint64_t{0};
 
 struct GraphPhases {

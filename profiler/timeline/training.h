@@ -66,10 +66,10 @@ class Training {
   [[nodiscard]] const Step* StepAt(model::EventIndex at) const;
   // Step `number`, or nullptr.
   [[nodiscard]] const Step* StepNumber(uint32_t number) const;
-  // True if `thread` loaded data concurrently with training at `at` (a prefetcher). The span does not
-  // describe its allocations.
+  // True if `thread` loaded data concurrently with training at `at` (a prefetcher). The span then does not
+  // describe the thread's allocations.
   [[nodiscard]] bool LoadsDataBeside(model::ThreadIndex thread, model::EventIndex at) const;
-  // The part of SpanAt, or kData for such a thread.
+  // The part of SpanAt, or kData if LoadsDataBeside().
   [[nodiscard]] Part PartOf(model::ThreadIndex thread, model::EventIndex at) const;
 
  private:

@@ -39,7 +39,7 @@ struct ThreadInterval {
 
 struct TrainingWindows {
   std::vector<Window> outermost;  // backward and optimizer, in order, not overlapping
-  // On the training threads (all threads without training), in order, not overlapping:
+  // On the training threads (on all threads if there is no training), in order, not overlapping:
   std::vector<Interval> data;               // calls of a data loader for the next batch
   std::vector<Interval> modules;            // the outermost module calls (deep steps)
   std::vector<Interval> autocast;           // the outermost autocast regions

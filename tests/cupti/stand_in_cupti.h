@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's part: exports of stand_in_cupti.cc in addition to CUPTI's functions.
+// The exports of stand_in_cupti.cc: what the driver does (stand_in_...), and CUPTI's functions.
 #pragma once
 
 #include "injector/cupti/abi.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated device for the differential test: addresses, when it is full, and when a stream's event has
-// passed. Only the seed decides. Same rules as injector/simulated_cuda/device, on its own state.
+// passed. The seed alone determines them. Same rules as injector/simulated_cuda/device, on its own state.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 namespace vramscope::allocator {
 
 // The stream events that a freed block waits for: one queue per stream. PyTorch polls them before each
-// request outside of pools. Inside pools, it records the events later.
+// request outside of pools. For a block freed inside a pool, it records the events later.
 class StreamEvents {
  public:
   StreamEvents(Clock& clock, size_t streams) : clock_(clock), queues_(streams) {}
@@ -41,7 +41,7 @@ class StreamEvents {
       }
     }
   }
-  // PyTorch waits for the events of each block that the model has freed meanwhile.
+  // PyTorch waits for the events of each block that the model no longer holds as pending.
   void Wait(DeviceAllocator& model) {
     InsertDeferred(model);
     for (auto& queue : queues_) {
@@ -56,7 +56,7 @@ class StreamEvents {
   }
 
   // With graph_capture_record_stream_reuse, leaving a pool frees its deferred blocks that nothing used before
-  // the capture. A pool is left at the end of a capture, and after a failed request searched it.
+  // the capture. A pool is left when a capture ends, and when a request has searched it and failed.
   void LeavePool(DeviceAllocator& model, PoolIndex pool) {
     std::erase_if(deferred_, [&](uint64_t address) {
       if (model.Find(address)->pool != pool || uses_[address] != inside_uses_[address]) return false;
@@ -93,7 +93,7 @@ class StreamEvents {
   void Drop(uint64_t address, DeviceAllocator& model) {
     if (--counts_[address] > 0) return;
     counts_.erase(address);
-    (void)model.CompleteFree(address);  // if it cannot, the statistics will differ
+    (void)model.CompleteFree(address);  // if the model cannot, the statistics will differ
   }
 
   Clock& clock_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a trace as text, one fact per line. Golden files have this form, as has the output of
-// tests/trace_reader/read_trace.py.
+// Prints a trace as text, one fact per line. Golden files and the output of tests/trace_reader/read_trace.py
+// have this form.
 //
 //   clock 1700000000000000000 5000
 //   metadata "torch.version" "2.6.0"
@@ -25,7 +25,7 @@ namespace vramscope::trace::testing {
 
 std::string Quoted(std::string_view text);
 std::string EventText(const Event& event);
-// Strings from id 1 to the first missing id; then stacks.
+// Prints strings, and stacks, from id 1 to the first missing id.
 std::string TraceText(const TraceReader& reader);
 
 }  // namespace vramscope::trace::testing

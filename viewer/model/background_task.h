@@ -48,7 +48,7 @@ class BackgroundTask {
       }
     });
   }
-  // The answer, once; nothing before, or if canceled. Rethrows the work's exception.
+  // Returns the answer once; nothing before it is ready, or if canceled. Rethrows the work's exception.
   [[nodiscard]] std::optional<Answer> Take() {
     if (!busy() || !state_->finished) return std::nullopt;
     done_.get();
@@ -108,8 +108,8 @@ class BackgroundAnswer {
     answer_.emplace(std::move(*taken));
     return true;
   }
-  // Forgets the key; call before the subject is destroyed. Waits for the thread. Keeps the answer until the
-  // next, for a file that has grown.
+  // Forgets the key; call before the subject is destroyed. Waits for the thread. The old answer stays
+  // until there is a new one: the file may only have grown.
   void Forget() {
     task_.Drop();
     key_.reset();

@@ -13,8 +13,8 @@ namespace vramscope::viewer {
 
 class CategoryChoice {
  public:
-  // `series` shows these categories when computed. The last of several requests counts. `series` must outlive
-  // the choice. Calls `wake` for Update.
+  // `series` will show these categories once computed. The last of several requests counts. `series` must
+  // outlive the choice. Calls `wake` when Update has something to do.
   void Ask(const classify::MemorySeries& series, classify::CategoryMask categories,
            const std::function<void()>& wake);
   // Call once per frame: applies finished results.

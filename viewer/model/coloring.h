@@ -47,14 +47,14 @@ struct LegendEntry {
 
 class BlockColors {
  public:
-  // Each block's number in legend(). `moment`: the end of ages; nullopt = whole lifetimes. One object per
-  // document.
+  // Each block's index in legend(). `moment`: ages end there; nullopt: they are whole lifetimes. Use one
+  // object per document.
   [[nodiscard]] std::vector<uint8_t> Paint(const Document& document, const timeline::Training& training,
                                            classify::Origins& origins, Coloring by,
                                            std::optional<model::EventIndex> moment,
                                            std::span<const ColoredBlock> blocks);
 
-  // Classes that occur: ages and sizes in order, others by bytes; "others" and "not known" last.
+  // Classes that occur: ages and sizes in order, the rest by bytes; "others" and unrecorded last.
   [[nodiscard]] const std::vector<LegendEntry>& legend() const { return legend_; }
 
  private:

@@ -51,7 +51,7 @@ struct DeviceView {
   timeline::DeviceCurve curve;
   LiveIndex live;
   MemorySeries series;
-  CategoryChoice choice;  // of what the series shows
+  CategoryChoice choice;  // of the categories that `series` shows
   StepLine reserved;
   StepLine used;                     // of the whole device, from the driver
   std::optional<uint64_t> capacity;  // of the device, if the driver was queried

@@ -14,8 +14,8 @@
 namespace vramscope::viewer {
 
 // Nanoseconds from begin to end, with a small margin. Includes the peak, unless that would more than double
-// the stretch. Without steps, or if recording began in the middle: from the device's first to last
-// allocation. The whole run, if that is at least 80 % of it. The device must have allocated something.
+// the stretch. Without steps, or if recording began in mid-run: from the device's first to last allocation.
+// The whole run, if this stretch is at least 80 % of it. The device must have allocated something.
 [[nodiscard]] std::pair<double, double> FirstWindow(const Document& document, const DeviceView& device);
 
 }  // namespace vramscope::viewer

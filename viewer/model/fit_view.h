@@ -33,14 +33,14 @@ struct FitAnswer {
   plan::Answer plans;
   std::vector<WhatIfQuestion> questions;  // the panel's switches for each plan
 
-  // Without a plan: the bytes that are missing with the changes that need least.
+  // If no plan fits: the bytes still missing with the changes that need the least memory.
   [[nodiscard]] uint64_t shortfall() const;
 };
 
 class FitView {
  public:
   // Searches for plans; cancels a running search. The subject must live until the search has ended (see
-  // Clear). Kept re-runs count as plans; nullptr: none. Calls `wake` when there is an answer.
+  // Clear). Plans may include kept re-runs; nullptr: none. Calls `wake` when there is an answer.
   void Start(const WhatIfSubject& subject, std::shared_ptr<const KeptReruns> reruns,
              const std::function<void()>& wake);
   // Ends the running search soon, without an answer.

@@ -14,10 +14,10 @@
 
 namespace vramscope::viewer {
 
-// The run's requests in the model of PyTorch's allocator, with one setting.
+// What the model of PyTorch's allocator gives for the run's requests, with one setting.
 struct SettingsOutcome {
   std::string settings;        // as PYTORCH_CUDA_ALLOC_CONF; "" = all defaults
-  bool recorded = false;       // the file's own figures, not a re-run
+  bool recorded = false;       // the file's own figures, not the model's
   uint64_t peak_reserved = 0;  // bytes
   std::string refused;         // one sentence, if these settings cannot be tried
 };

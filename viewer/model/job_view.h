@@ -20,9 +20,9 @@
 
 namespace vramscope::viewer {
 
-// The open files of the job of `shown`, itself included, in order. Files are of one job if recorded at the
-// same time, or if in one folder and of different ranks. The second rule is for dry runs (ranks run one after
-// the other) and snapshots (no clock). An entry is nullptr while its file is read.
+// The indices of the open files of the job of `shown`, itself included. Files are of one job if recorded at
+// the same time, or if in one folder and of different ranks. The second rule is for dry runs (ranks run one
+// after the other) and snapshots (no clock). An entry of `files` is nullptr while it is read.
 [[nodiscard]] std::vector<size_t> FilesOfJob(const std::vector<const Document*>& files, size_t shown);
 
 struct OpenRank {

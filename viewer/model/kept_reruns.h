@@ -53,7 +53,7 @@ class KeptReruns {
     std::string command;
   };
   [[nodiscard]] Unanswered WhyNot(const std::vector<whatif::Asked>& changes) const;
-  // The GPU name for `vramscope whatif` with `gpu`; "" = none.
+  // The GPU to name in a `vramscope whatif` command; "" if `gpu` is the recorded one.
   [[nodiscard]] std::string GpuToName(const std::string& gpu) const;
   // Samples in the batch of the trace's program; 0 = not known.
   [[nodiscard]] uint64_t batch() const;
@@ -62,7 +62,7 @@ class KeptReruns {
   std::shared_ptr<const model::Source> source_;
   std::string path_;
   experiment::Place recorded_;
-  std::vector<std::string> own_switch_;  // whatif::Step::own_switch of each re-run
+  std::vector<std::string> own_switch_;  // for Step::own_switch of every re-run
   std::vector<experiment::KeptVariant> kept_;
   mutable std::mutex mutex_;  // protects the following
   mutable std::map<std::string, std::shared_ptr<const LoadedRerun>> loaded_;

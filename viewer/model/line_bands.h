@@ -58,7 +58,7 @@ class LineBandsView {
   [[nodiscard]] bool busy() const { return bands_.busy(); }
   // Nothing while the first bands are computed.
   [[nodiscard]] const std::optional<LineBands>& bands() const { return bands_.answer(); }
-  // `window` and the number of columns identify the picture. Call only with bands.
+  // `window` and the number of columns identify the picture. Call only when bands() has a value.
   [[nodiscard]] const std::vector<LineBands::Bytes>& Columns(const TimelinePicture& picture,
                                                              const TimeView& window);
 

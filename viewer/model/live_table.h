@@ -88,7 +88,7 @@ class LiveTable {
   [[nodiscard]] LiveRow RowOf(model::BlockId id, model::EventIndex at);
   // Facts that depend on the moment.
   void SetCategory(LiveRow& row, model::EventIndex at) const;
-  // `before`: known rows.
+  // `before`: the rows of the last list, to reuse.
   void ListLive(const std::vector<LiveRow>& before);
   void BeginSearch();
   void Search(double seconds);

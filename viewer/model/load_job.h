@@ -30,7 +30,7 @@ struct PreviewPoint {
 
 class LoadJob {
  public:
-  // The thread calls `wake` for news.
+  // The thread calls `wake` when there is news.
   LoadJob(std::string path, std::function<void()> wake);
   // Cancels unfinished work. Reading stops at once. An analysis runs to its end.
   ~LoadJob();
@@ -62,7 +62,7 @@ class LoadJob {
 
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
-  // For all devices, in parallel with the analysis. Adds its facts when they exist.
+  // For all devices, in parallel with the analysis. Adds the analysis's facts when they exist.
   void PlaceAddresses(const Document& document, const std::shared_future<void>& analyzed);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory axis of the timeline: its lines, and the bytes at its edges.
 //
-// The axis follows what is allocated. A small model takes 100 MiB where the device uses 2 GiB. A much higher
-// line is named at the upper edge. A click on its name brings it into the picture.
+// The axis follows what is allocated. A small model takes 100 MiB where the device uses 2 GiB. A line that
+// is much higher is named at the upper edge. A click on that name brings the line into the picture.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct MemoryLineInfo {
 // The lines that the user has chosen.
 struct MemoryLineChoice {
   std::array<bool, kMemoryLineCount> shown = {true, true, true};
-  std::array<bool, kMemoryLineCount> reached = {};  // the axis reaches up to it, however high it is
+  std::array<bool, kMemoryLineCount> reached = {};  // the axis reaches up to the line, however high
   friend bool operator==(const MemoryLineChoice&, const MemoryLineChoice&) = default;
 };
 

@@ -3,7 +3,7 @@
 //
 //   {"notes": [{"at_ns": 1500000, "text": "the spike"}]}
 //
-// A browser keeps them in its own storage. The trace never changes.
+// A browser keeps notes in its own storage. The trace never changes.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct OpenFile {
   // Moves finished layouts to their devices.
   void TakeLayouts();
   // While the file grows, reads it again from time to time on a thread. After a read, this file gets the new
-  // document. Returns the old one with everything made from it. Otherwise nullptr.
+  // document, and the old one is returned with everything made from it. Otherwise nullptr.
   [[nodiscard]] std::unique_ptr<OpenFile> Follow(const std::function<void()>& wake);
 
  private:

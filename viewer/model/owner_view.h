@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The owners of the live blocks at a moment, as a flame graph or treemap.
 //
-// Both are rectangles with a parent. Nodes smaller than a pixel have no rectangle. The zoomed node is
-// identified by its path, so it stays when the moment moves.
+// Both consist of rectangles, each with a parent. Nodes smaller than a pixel have no rectangle. The
+// zoomed node is identified by its path, so it stays when the moment moves.
 //
 //   flame graph                        treemap
 //   all                                ┌ all ──────────────────┐

@@ -69,14 +69,14 @@ class PlaceHistory {
     still_for_ = 0;
     seen_ = place;
   }
-  // The program changed the place, not the user.
+  // Call when the program, not the user, has changed the place.
   void Settle(const Place& place) { seen_ = place; }
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
   [[nodiscard]] bool can_go_forward() const { return !forward_.empty(); }
   // Set `place` to the previous or next place, if any.
   void Back(Place& place) { Restore(back_, forward_, place); }
   void Forward(Place& place) { Restore(forward_, back_, place); }
-  // Calls change(place) for each place: its file has changed.
+  // Call when a file has changed: calls change(place) for each place.
   void ForEach(const std::function<void(Place&)>& change);
   void Clear();
 

@@ -18,7 +18,7 @@ struct ChangeOfLine {
 };
 
 struct RangeChange {
-  std::vector<std::pair<classify::Category, int64_t>> categories;  // in the order of the stack; without zeros
+  std::vector<std::pair<classify::Category, int64_t>> categories;  // in the timeline's order; without zeros
   std::vector<ChangeOfLine> lines;                                 // largest change first
   int64_t bytes = 0;
 };

@@ -19,7 +19,7 @@ namespace vramscope::viewer {
 
 class Session {
  public:
-  // Any thread calls `wake` when Update has something to do.
+  // `wake` is called, on any thread, when Update has something to do.
   explicit Session(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   // Opens one more file, and shows it.
@@ -63,7 +63,7 @@ class Session {
   // Moves to the peak of the next (1) or previous (-1) training step.
   void StepTraining(int steps);
   void SelectBlock(model::BlockId block);
-  // For the device's timeline, in a frame or two.
+  // Changes the categories in the device's timeline, in a frame or two.
   void ShowCategories(CategoryMask categories);
 
   // Playback: the moment moves by `speed` seconds of the run per second. At the end it starts again.
@@ -80,7 +80,7 @@ class Session {
   // "color:size". Also "view:owners", "device:cuda:1", "shown:BEGIN-END" (ns), "block:12", "filter:WORDS" and
   // "note:TEXT", as in links.
   [[nodiscard]] Status GoTo(const std::string& text);
-  // Call before a jump, for "back". Advance sees other moves.
+  // Call before a jump, for "back". Advance notices other moves.
   void Remember() { history_.Remember(place); }
   [[nodiscard]] bool can_go_back() const { return history_.can_go_back(); }
   [[nodiscard]] bool can_go_forward() const { return history_.can_go_forward(); }
@@ -96,17 +96,17 @@ class Session {
   [[nodiscard]] const std::function<void()>& wake() const { return wake_; }
 
   Place place;
-  bool tab_chosen = false;  // by the user: no file opens with another tab
+  bool tab_chosen = false;  // by the user: opening a file does not change it
   // The coloring of blocks. kStack (by line of code) also applies to the timeline.
   Coloring coloring = Coloring::kCategory;
-  bool coloring_chosen = false;  // by the user: no file opens with another coloring
+  bool coloring_chosen = false;  // by the user: opening a file does not change it
   void Color(Coloring by) {
     coloring = by;
     coloring_chosen = true;
   }
   MemoryLineChoice lines;  // over the timeline
   std::string filter;      // of the table of live blocks
-  // The content of the table. kByRange: blocks of the selected range, or those alive.
+  // The content of the table. kByRange: blocks of the selected range, else live ones.
   enum class TableShows : uint8_t { kByRange, kLive, kRun, kEvents };
   TableShows table_shows = TableShows::kByRange;
   [[nodiscard]] ListedBlocks BlocksListed() const;

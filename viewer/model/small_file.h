@@ -16,7 +16,7 @@ namespace vramscope::viewer {
 // which would block.
 [[nodiscard]] std::optional<std::string> ReadSmallFile(const std::string& path, size_t most = SIZE_MAX);
 
-// False if not written as a whole.
+// False unless all of `text` was written.
 [[nodiscard]] bool WriteSmallFile(const std::string& path, std::string_view text);
 
 // Atomic. Makes missing folders. False if it could not write; the old file then remains.

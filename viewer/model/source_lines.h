@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The source line of a stack frame, with the lines around it: from disk or the trace (record --embed-source).
 //
-// The trace's text takes precedence: the file may have changed since. The panel shows which it is.
+// The trace's text takes precedence: the file may have changed since. The panel names the source.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ struct SummaryCard {
   const char* key = "";  // for scripts: "memory"
   std::string title;
   SummaryLink link = SummaryLink::kNone;
-  uint64_t whole = 0;  // bytes that the rows divide; 0 = no bar
+  uint64_t whole = 0;  // bytes of the whole bar; 0 = no bar
   std::vector<SummaryRow> rows;
 };
 
@@ -50,7 +50,7 @@ struct RunSummary {
 [[nodiscard]] RunSummary MakeSummary(const model::Run& run, const report::Answer& answer,
                                      const std::optional<report::Savings>* savings, bool live = false);
 
-// The cards at their usual height, until there is an answer: nothing below moves.
+// Cards of the usual height until there is an answer, so that nothing below moves.
 [[nodiscard]] const RunSummary& ExpectedSummary();
 
 }  // namespace vramscope::viewer

@@ -2,7 +2,8 @@
 // Decides when to read a growing file again.
 //
 // Checking a size takes a microsecond; reading ten million events takes seconds. The size is checked twice a
-// second. A longer file is read again after a second at the earliest, for at most a third of the time.
+// second. A file that has grown is read again after a second at the earliest. Reading takes at most a third
+// of the time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class Tail {
   [[nodiscard]] bool ShouldLook(double now) const { return follow_ && now >= next_look_; }
   // Reports the checked size; true: read it again.
   [[nodiscard]] bool Grown(double now, uint64_t bytes);
-  // True if it has grown recently and is not finished.
+  // True if the file has grown recently and is not finished.
   [[nodiscard]] bool live(double now) const;
 
  private:

@@ -40,7 +40,7 @@ class TimeScale {
   [[nodiscard]] TimeAxis axis() const { return times_ != nullptr ? TimeAxis::kEvent : TimeAxis::kStep; }
   [[nodiscard]] double UnitsAt(double time_ns) const;
   [[nodiscard]] double TimeAt(double units) const;
-  // The fewest units in a view.
+  // The fewest units that a view may show.
   [[nodiscard]] double shortest() const { return times_ != nullptr ? 1 : 1e-4; }
   // Names on the axis: each step's start. Empty for events.
   struct StepPlace {

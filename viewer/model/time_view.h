@@ -40,7 +40,7 @@ class TimeView {
   }
 
   // This stretch after the run has grown. A view of everything still shows everything, and a view of the end
-  // follows the end. Without a scale.
+  // follows the end. The result has no scale.
   [[nodiscard]] TimeView OfLonger(double whole_ns) const;
 
   // Sets the unit of the axis; nullptr: time. The visible stretch stays.
@@ -85,7 +85,7 @@ struct EventColumn {
   model::EventIndex first = 0;
   model::EventIndex last = 0;
 };
-// `columns` columns of equal width. Times before the first event count as the state after it.
+// `columns` columns of equal width. Columns before the first event have the state after that event.
 [[nodiscard]] std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView& view,
                                                  size_t columns);
 

@@ -53,7 +53,7 @@ struct ModuleChoices {
 };
 [[nodiscard]] ModuleChoices ModulesOf(const whatif::Step& step);
 
-// How a node is drawn. A name that is not a module shows the nodes below it.
+// How a node is drawn. A node that is not a module shows the ticks of the nodes below it.
 enum class Tick : uint8_t { kOff, kOn, kSome };
 [[nodiscard]] Tick TickOf(const std::vector<whatif::ModuleNode>& tree, size_t node,
                           const std::set<std::string>& ticked);

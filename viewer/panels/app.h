@@ -57,7 +57,7 @@ struct TimelineCache {
                              size_t columns_wanted);
 };
 
-// A picture to keep: pixels, or shapes and texts.
+// How to save a picture: pixels, or shapes and texts.
 enum class PictureKind : uint8_t { kNone, kPng, kSvg };
 // A line's name over the timeline, as drawn in the last frame.
 struct DrawnLineLabel {
@@ -74,7 +74,7 @@ struct OpenSource {
   Result<SourceExcerpt> excerpt;
 };
 
-// The shown frame waits for one of these. Shown views report this. A hidden view waits for nothing.
+// What the shown frame waits for. Only shown views report it.
 enum class Waits : uint8_t {
   kNothing,
   kPicture,   // a thread; everything on the screen stays in place
@@ -93,11 +93,11 @@ struct App {
   TimelineCache overview;
   std::vector<DrawnLineLabel> line_labels;
   RankStripsView strips;
-  LineBandsView lines;  // of code; on a thread: after the session
+  LineBandsView lines;  // of code; after the session, which its thread reads
   AddressMap map;
   FragmentationView fragmentation;
   AutopsyView autopsy;        // after the session, whose layouts its thread reads
-  ComparisonView comparison;  // likewise reads its documents
+  ComparisonView comparison;  // likewise: its thread reads documents
   WhatIfView whatif;
   LeaksView leaks;
   JobView job;
@@ -122,7 +122,7 @@ struct App {
   }
 
   bool show_help = false;
-  PictureKind picture = PictureKind::kNone;  // wanted: drawn after the next frame
+  PictureKind picture = PictureKind::kNone;  // requested; saved from the next frame
   bool picture_ready = false;                // that frame is being drawn
   ImVec2 mouse_before_picture = {0, 0};
   // Shown for a moment: "copied", "saved as run.owners-4711.png".
@@ -131,7 +131,7 @@ struct App {
   double said_at = -1e9;
   bool show_open = false;  // the overlay that asks for a file
   std::string open_path;   // what is typed there
-  // The platform's file dialog; empty: the viewer asks.
+  // The platform's file dialog; empty: the viewer has its own (ShowOpen).
   std::function<void()> choose_files;
   // Opens a link in another program, such as "vscode://file/..."; may be empty.
   std::function<void(const std::string&)> open_link;
@@ -279,8 +279,8 @@ void SeekCutTexts(std::vector<std::string>* found);
 [[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
 // The text with line breaks, so that lines are at most `width` wide. Divides longer words.
 [[nodiscard]] std::string WrapText(const Font& font, const std::string& text, float width);
-// Two parts side by side, the first `left` wide. In a narrow view, one below the other. The first gets
-// `share` of the height; 0: by content, and the window scrolls.
+// Two parts side by side, the first `left` wide. In a narrow view, one below the other. The first then gets
+// `share` of the height; 0: each is as high as its content, and the window scrolls.
 struct TwoParts {
   ImVec2 first;
   ImVec2 second;

@@ -20,7 +20,7 @@ class NamedTable {
   struct Column {
     const char* title;
     float width;         // in text heights; minimum for names, whose column takes the rest
-    float stretch = 0;   // the share of that which this column takes
+    float stretch = 0;   // this column's share of that rest
     bool right = false;  // the title is at the right
     bool spare = false;  // left out if it does not fit; only the last column
   };
@@ -52,8 +52,8 @@ class NamedTable {
   int names_ = 0;
   bool above_ = false;  // names are above the figures
   bool shows_spare_ = true;
-  bool in_name_ = false;  // the cursor is on such a line
-  int figure_ = 0;        // the next one's column
+  bool in_name_ = false;  // the cursor is on a name's own line
+  int figure_ = 0;        // the column of the next figure
   bool striped_ = false;
   size_t rows_ = 0;
   ImGuiTableRowFlags row_flags_ = ImGuiTableRowFlags_None;

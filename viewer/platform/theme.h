@@ -24,7 +24,7 @@ struct Colors {
   ImU32 bad;
   ImU32 free;  // memory that is free
   ImU32 hatch;
-  ImU32 reserved;  // the lines over the stack
+  ImU32 reserved;  // the lines over the stacked categories
   ImU32 used;
 };
 

@@ -7,8 +7,8 @@
 
 namespace vramscope::viewer {
 
-// The names of these windows, and of these tables with the number of the column. Strips that scroll sideways,
-// such as the tabs, are among them when not everything fits.
+// The names of such windows, and of such tables with the number of the column. Includes strips that scroll
+// sideways, such as the tabs, when not everything fits.
 [[nodiscard]] std::vector<std::string> CutParts();
 
 }  // namespace vramscope::viewer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the viewer's speed. Times from opening to the first picture, the timeline and the complete view.
-// Times of frames, by view.
+// Measures the viewer's speed: the times from opening to the first picture, the timeline and the complete
+// view; and the times of frames, by view.
 //
 // A script is the same session each time, so builds can be compared. A frame's time is the thread's CPU time
 // until the draw lists are ready. The GPU's drawing is not included.

@@ -38,8 +38,8 @@ class Headless {
   void WaitUntilLoaded();
   // Waits until the view's threads have answered.
   void WaitForAnswers();
-  // Waits until elements stay in place: an arriving summary moves the timeline under the mouse. One frame if
-  // nothing will move.
+  // Waits until elements stay in place: an arriving summary moves the timeline under the mouse. Draws one
+  // frame if nothing will move.
   void Settle();
   [[nodiscard]] Status Shot(const std::string& path);
 

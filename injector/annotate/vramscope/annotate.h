@@ -18,7 +18,7 @@
  *     vramscope record --dormant ./server  vramscope::start("run.vms") and stop() decide what is recorded
  *
  * Call from any thread, not from signal handlers. Texts are copied. Do not put numbers into names: only
- * 32,768 different names are kept. Link with -ldl before glibc 2.34.
+ * 32,768 different names are kept. With a glibc older than 2.34, link with -ldl.
  */
 #ifndef VRAMSCOPE_ANNOTATE_H
 #define VRAMSCOPE_ANNOTATE_H
@@ -68,7 +68,8 @@ static inline uint64_t vramscope_ask(uint32_t annotation, const char* name, uint
   return annotate == NULL ? 0 : annotate(annotation, name, first, second);
 }
 
-/* A range of the calling thread. Ranges nest; pop ends the last pushed one. At most 254 are open. */
+/* A range of the calling thread. Ranges nest; pop ends the last pushed one. Only the outer 254 open ranges
+ * are recorded. */
 static inline void vramscope_push_range(const char* name) { vramscope_ask(VRAMSCOPE_PUSH_RANGE, name, 0, 0); }
 static inline void vramscope_pop_range(void) { vramscope_ask(VRAMSCOPE_POP_RANGE, NULL, 0, 0); }
 
@@ -105,8 +106,8 @@ static inline int vramscope_is_recording(void) {
 static inline int vramscope_start(const char* file) {
   return (int)vramscope_ask(VRAMSCOPE_START, file, 0, 0);
 }
-/* Ends a recording of a dormant process. Returns 1 when the file is complete. 0 if there is no recording, or
- * after 30 seconds. */
+/* Ends a recording of a dormant process. Waits, and returns 1 when the file is complete. 0 if there is no
+ * recording, or if the file is not complete after 30 seconds. */
 static inline int vramscope_stop(void) { return (int)vramscope_ask(VRAMSCOPE_STOP, NULL, 0, 0); }
 
 #ifdef __cplusplus

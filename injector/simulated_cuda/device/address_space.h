@@ -19,7 +19,7 @@ class AddressSpace {
   // The lowest free range of `bytes`, rounded up, at a multiple of `alignment` (a power of two; 0 = the
   // granule). 0 if there is none or `bytes` is 0. O(free ranges).
   uint64_t Take(uint64_t bytes, uint64_t alignment = 0);
-  // Takes that range if free.
+  // Takes the range at `address` if it is free.
   bool TakeAt(uint64_t address, uint64_t bytes);
   // `bytes`: as passed to Take.
   void Give(uint64_t address, uint64_t bytes);

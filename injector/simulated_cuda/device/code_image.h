@@ -17,7 +17,7 @@
 namespace vramscope::simulated {
 
 // Bytes of the loaded image on a GPU of `architecture` (89). 0 for unknown formats. The image must be whole:
-// its only length is in its headers. Any thread.
+// its length is only in its headers. Any thread.
 uint64_t LoadedBytes(const void* image, int architecture);
 
 }  // namespace vramscope::simulated

@@ -61,7 +61,8 @@ class Device {
     LedgerRow* row;
   };
 
-  // Counts the bytes if they are left. Otherwise notes the missing bytes in the ledger. Call under the lock.
+  // Counts the bytes as taken if they are free. Otherwise notes the missing bytes in the ledger. Call under
+  // the lock.
   bool Count(uint64_t bytes, const Origin& origin);
 
   int number_;

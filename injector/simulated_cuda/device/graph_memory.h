@@ -11,13 +11,13 @@
 
 namespace vramscope::simulated {
 
-// CUgraphMem_attribute, the ones that change.
+// CUgraphMem_attribute.
 enum class GraphMemoryAttribute : int { kUsed = 0, kUsedHigh = 1, kReserved = 2, kReservedHigh = 3 };
 
 class GraphMemory {
  public:
   int Add(int device, uint64_t bytes, uint64_t* address);
-  // Call it when a launch reaches the node that allocates or frees the address.
+  // Call when a launch reaches the node that allocates or frees the address.
   int Use(uint64_t address, const Origin& origin);
   int Unuse(uint64_t address);
   void Trim(int device);

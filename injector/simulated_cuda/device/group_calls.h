@@ -8,7 +8,7 @@
 //   9f31       1     1      5    1
 //   9f31       1     3      7    1
 //
-// A killed rank leaves nothing open. Lines are appended whole (O_APPEND), without a lock.
+// Lines are appended whole (O_APPEND). So there is no lock that a killed rank could leave held.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace vramscope::simulated {
 
 class HostMemory {
  public:
-  // Page-aligned and zero, untouched. nullptr if the process may have no more memory.
+  // Page-aligned memory of zeros, not yet touched. nullptr if the process may have no more memory.
   void* Allocate(uint64_t bytes);
   // False if it was not allocated here.
   bool Free(void* memory);

@@ -4,8 +4,8 @@
 //   owner:  allocation ──contents──► memfd ◄──mapped through /proc/OWNER/fd/N── addresses :other
 //
 // From the first handle on, a file backs the owner's memory. A process that opens the handle maps the file:
-// both see real copies. The memory counts for its owner only. If the file cannot be opened (another user),
-// the other process sees zeros.
+// each sees what the other copies there. The memory counts for its owner only. If the file cannot be opened
+// (another user), the other process sees zeros.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,13 @@ class IpcMemory {
  public:
   // A handle for the cuMemAlloc allocation at the address; kInvalidValue for other memory.
   int Export(uint64_t address, IpcHandle* handle);
-  // The allocation's address in this process. Opening again returns the same address, to be closed as often.
-  // kInvalidContext in the handle's own process. kInvalidHandle if it is no handle or its process has ended.
+  // The allocation's address in this process. Opening again returns the same address. Close it as often as it
+  // was opened. kInvalidContext in the handle's own process. kInvalidHandle if it is no handle or its process
+  // has ended.
   int Open(const IpcHandle& handle, uint64_t* address);
   int Close(uint64_t address);
 
-  // The owner frees the allocation. Processes that have it open keep its contents.
+  // Call when the owner frees the allocation. Processes that have it open keep its contents.
   void Forget(uint64_t address);
   // The opened memory that contains the address; false if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);

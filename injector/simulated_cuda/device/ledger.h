@@ -33,7 +33,7 @@ class Ledger {
   LedgerRow* Take(const Origin& origin, uint64_t bytes);
   void Give(LedgerRow* row, uint64_t bytes);
 
-  // A request by that call was refused.
+  // Notes that a request by `call` was refused because `missing` bytes were not free.
   void Refuse(uint64_t missing, const char* call) {
     ++refusals_;
     missing_ = missing;

@@ -6,7 +6,7 @@
 //   9f31        3     0   all     4711      8       from where it stopped until that message is there
 //   9f31        1     1     0     4712     16
 //
-// See group_calls.h for the reasons.
+// group_calls.h explains why there is no lock.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class Messages {
  public:
   explicit Messages(std::string file) : file_(std::move(file)) {}
 
-  // False if the file cannot be written, or has kMostFileBytes.
+  // False if the file cannot be written, or has reached kMostFileBytes.
   bool Tell(const MessageKey& key, const void* bytes, size_t count);
 
   // Waits for the message, and returns its bytes. Nothing after `patience_ms`, or if the sending process has

@@ -2,7 +2,7 @@
 // The host memory of one device: a range of addresses that costs nothing until written.
 //
 // Programs read back what they uploaded. PyTorch reuses addresses, and no kernel fills them. A program must
-// read zeros there, not an earlier upload (a count of 1,034,228,774 rows for nonzero). So written parts are
+// read zeros there, not an earlier upload, which once gave nonzero 1,034,228,774 rows. So written parts are
 // tracked. Clearing unwritten memory costs one lookup.
 #pragma once
 
@@ -29,13 +29,14 @@ class Region {
 
   // Call before writing anything but zeros.
   void MarkWritten(uint64_t address, uint64_t bytes);
-  // The range reads as zeros. Frees pages that lie wholly in it.
+  // Makes the range read as zeros. Frees pages that lie wholly in it.
   void Clear(uint64_t address, uint64_t bytes);
 
-  // Maps the first `bytes` of a file over whole granules: processes that do the same share contents. With
-  // `keep`, copies the contents into the file first; concurrent writes may be lost. False: unchanged.
+  // Maps the first `bytes` of a file over whole granules: processes that map the same file share contents.
+  // With `keep`, copies the contents into the file first; concurrent writes may be lost. False: nothing was
+  // changed.
   bool Share(uint64_t address, uint64_t bytes, int file, bool keep);
-  // The granules are this process's own again, and zero.
+  // Makes the granules this process's own again, and zero.
   void Unshare(uint64_t address, uint64_t bytes);
 
  private:

@@ -74,7 +74,7 @@ void ChooseVisible(const char* text, Settings& settings);
 // "GPU-7672616d-..." as nvidia-smi prints it.
 void PutUuidText(int physical, char* text, size_t capacity);
 
-// The settings of `gpu`, `capacity` and so on as texts; nullptr = absent. `devices` is 0 for an unknown GPU.
+// The settings that these texts give; nullptr = absent. `devices` is 0 for an unknown GPU.
 Settings MakeSettings(const char* gpu, const char* capacity, const char* context, const char* copy_limit,
                       const char* lag, const char* ledger);
 

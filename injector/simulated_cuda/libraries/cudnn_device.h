@@ -13,7 +13,7 @@ int DeviceAttribute(int attribute);
 // 86 for compute capability 8.6.
 int ComputeCapability();
 
-// The JSON that cuDNN writes for it (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h).
+// The JSON that cuDNN writes for the device (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h).
 std::string DeviceJson();
 
 }  // namespace vramscope::simulated::cudnn

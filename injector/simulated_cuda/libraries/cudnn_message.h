@@ -18,9 +18,9 @@ namespace vramscope::simulated::cudnn {
 
 inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has some thousands
 
-// The root and everything it refers to. Without handles, pointers and attributes that only cuDNN sets.
+// `root` and all descriptors it refers to, without handles, pointers and attributes that only cuDNN sets.
 std::string TextOfQuestion(const Descriptor& root);
-// With the attributes that cuDNN has set.
+// Like TextOfQuestion, but with the attributes that cuDNN has set.
 std::string TextOfAnswer(const Descriptor& root);
 
 // The root (release it); nullptr if the bytes are no tree.

@@ -14,13 +14,13 @@
 
 namespace vramscope::simulated::cudnn {
 
-// A plan with a workspace of `bytes` has run. Any thread.
+// Call when a plan with a workspace of `bytes` has run. Any thread.
 void NoteWorkspace(bool is_estimated, int64_t bytes);
 
 // Operations whose workspace counts as 0.
 enum class Operation { kAttention, kBatchNorm };
 
-// Such an operation ran. Any thread.
+// Call when such an operation has run. Any thread.
 void NoteUncounted(Operation operation);
 
 }  // namespace vramscope::simulated::cudnn

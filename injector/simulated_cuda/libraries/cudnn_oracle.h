@@ -17,7 +17,7 @@ namespace vramscope::simulated::cudnn {
 struct OracleAnswer {
   bool known = false;        // false: there is no cuDNN to ask
   int status = 0;            // cuDNN's
-  OwnDescriptor descriptor;  // set by cuDNN in a descriptor of this kind; nullptr unless status is 0
+  OwnDescriptor descriptor;  // what cuDNN set, in the question's kind; nullptr unless status is 0
 };
 
 // Asks for the result of finalizing `question` (heuristics, an engine or a plan). The first question takes

@@ -21,8 +21,8 @@ int Finalize(Descriptor& descriptor);
 // Sets a finalized plan's kPlanJson, if cuDNN can be asked. Not for every plan: PyTorch reads it for few.
 void DescribeAsJson(Descriptor& plan);
 
-// cudnnBackendExecute: computes nothing. Only the first plan of a graph that runs succeeds. Benchmark mode
-// then keeps the fastest engine by the heuristics, the same in every run.
+// cudnnBackendExecute: computes nothing. Of all plans of a graph, only the first that is executed succeeds.
+// So benchmark mode keeps the engine that the heuristics rank first, the same in every run.
 int Execute(Descriptor& plan);
 
 }  // namespace vramscope::simulated::cudnn

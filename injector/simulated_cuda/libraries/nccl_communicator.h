@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's part of an NCCL communicator, and its device memory (nccl_memory.h). Memory is taken when NCCL
-// would take it, until the communicator ends.
+// would take it, and kept until the communicator ends.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,15 @@ struct NcclConfig {
 
 enum class Collective { kBroadcast, kGather, kReduceToAll };
 
-// NCCL's release, 22602 for 2.26.2: that of the wheel.
+// The NCCL release that the PyTorch wheel requires: 22602 for 2.26.2.
 int NcclRelease();
 // The last out-of-memory error in NCCL's words; "" = none.
 const char* LastNcclError();
 
 class Communicator {
  public:
-  // On the calling thread's current device. `id`: the same for all ranks. `parent`: if it is split off.
+  // On the calling thread's current device. `id`: the same for all ranks. `parent`: the communicator that
+  // this one is split off from, if any.
   Communicator(uint64_t id, int ranks, int rank, const NcclConfig* config,
                const Communicator* parent = nullptr);
   ~Communicator();

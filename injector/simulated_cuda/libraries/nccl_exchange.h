@@ -27,7 +27,7 @@ bool ExchangeGathered(const void* from, void* to, size_t bytes, int type, Commun
 bool ExchangeSent(const void* from, size_t bytes, int type, int peer, Communicator& communicator);
 bool ExchangeReceived(void* to, size_t bytes, int type, int peer, Communicator& communicator, void* stream);
 
-// The outermost group is about to end.
+// Call before the outermost group ends.
 void FinishExchanges();
 
 }  // namespace vramscope::simulated

@@ -12,8 +12,8 @@
 //   MiB. Between two A100s the Simple buffer lies on the sending side: 6 + 6 MiB.
 //
 // Since NCCL 2.22, each buffer is taken at its first use. Earlier releases take only buffers of peers at
-// first use, and others at creation. Later releases do so with NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0
-// (init.cc, runtimeConn).
+// first use, and others at creation. Later releases do this too with NCCL_RUNTIME_CONNECT=0 or
+// NCCL_CUMEM_ENABLE=0 (init.cc, runtimeConn).
 //
 // Users' measurements agree. Numbers in parentheses are issues or pull requests of NVIDIA/nccl. 544 and 688
 // MiB in groups of 2 and 4 A100s (964). Buffers of 10485760 and 2097152 bytes, 32 channels for each pair of

@@ -16,7 +16,7 @@ struct Release {
 // The folder that contains this process's torch/; empty if not loaded.
 std::string SitePackages();
 
-// `package`: begin of its name, "nvidia-cudnn-cu". Reads one file, once.
+// `package`: how the package's name begins, "nvidia-cudnn-cu". Reads one file, once.
 Release RequiredRelease(const char* package);
 
 }  // namespace vramscope::simulated

@@ -22,13 +22,13 @@
 
 namespace vramscope::simulated {
 
-// The thread launches this kernel with these pointers (nullptr: not known).
+// Call when the thread launches this kernel with these pointers (nullptr: not known).
 void NoteComparison(const void* kernel, void* const* arguments);
-// True if the thread's last kernel sets a single byte to "true". That kernel is a comparison, or a fill (not
-// carried out).
+// True if the thread's last kernel sets a single byte to "true": by a comparison (first function), or by a
+// fill, which is not carried out (second function).
 bool LastLaunchComparedTrue();
 bool LastLaunchFilledTrue();
-// The thread copied bytes on the device.
+// Call when the thread has copied bytes on the device.
 void NoteDeviceCopy(void* to, const void* from, size_t bytes);
 
 }  // namespace vramscope::simulated

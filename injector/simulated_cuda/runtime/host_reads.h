@@ -14,9 +14,9 @@
 
 namespace vramscope::simulated {
 
-// The thread launches this kernel with these pointers.
+// Call when the thread launches this kernel with these pointers.
 void NoteLaunch(const void* kernel, void* const* arguments);
-// `bytes` were copied from device to host. May change them.
+// Call when `bytes` were copied from device to host. May change them.
 void NoteHostRead(void* to, size_t bytes);
 
 }  // namespace vramscope::simulated

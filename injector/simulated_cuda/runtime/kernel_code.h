@@ -6,8 +6,8 @@
 
 namespace vramscope::simulated {
 
-// Call before the driver launches or is asked about the kernel. Returns 0 or a CUDA error. Some nanoseconds
-// after the first time.
+// Call before the driver launches or is asked about the kernel. Returns 0 or a CUDA error. Takes some
+// nanoseconds, except the first time.
 int AnnounceKernel(const void* kernel);
 
 }  // namespace vramscope::simulated

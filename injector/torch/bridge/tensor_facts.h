@@ -30,7 +30,7 @@ uint64_t StorageBase(Storage* storage, long) {
   return reinterpret_cast<uint64_t>(static_cast<const Storage*>(storage)->data_ptr().get());
 }
 
-// TypeMeta::toScalarType throws for other types.
+// Undefined for types that are no ScalarType: TypeMeta::toScalarType would throw.
 inline c10::ScalarType ScalarTypeOf(const c10::TensorImpl& tensor) {
   caffe2::TypeMeta type = tensor.dtype();  // a copy: toScalarType() is not const before 2.8
   return type.isScalarType() ? type.toScalarType() : c10::ScalarType::Undefined;

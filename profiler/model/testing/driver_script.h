@@ -34,7 +34,7 @@ class DriverScript : public Script {
   DriverScript& Context(uint64_t size) {
     return Take("libc10_cuda.so", 0xc0de, size, trace::DriverMemory::kContext);
   }
-  // cuMemGetInfo: used by all processes.
+  // What cuMemGetInfo returns. `used`: by all processes.
   DriverScript& Total(uint64_t used, uint64_t capacity = uint64_t{80} << 30);
   DriverScript& Pool(uint64_t pool, uint64_t reserved, uint64_t used);
   DriverScript& OtherProcess(uint32_t pid, uint64_t used);

@@ -74,7 +74,7 @@ class Script {
   }
   Script& Autocast(const Body& body) { return Range(trace::RangeKind::kAutocast, "bfloat16", 0, body); }
   Script& Range(trace::RangeKind kind, const std::string& name, uint64_t id, const Body& body);
-  // Ranges that do not nest.
+  // For ranges that do not nest.
   Script& RangeBegin(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& RangeEnd(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& Op(const std::string& name, const Body& body);
@@ -87,7 +87,7 @@ class Script {
   // Any event; the fields in the order of the schema.
   Script& Event(trace::EventType type, const std::vector<uint64_t>& fields);
 
-  // The block that had `name` the `occurrence`-th time (1 = first; 0 = latest).
+  // The `occurrence`-th block that had this name (1 = first; 0 = latest).
   [[nodiscard]] BlockId Id(const std::string& name, size_t occurrence = 0) const;
   // The current address of `name`, or its last one.
   [[nodiscard]] uint64_t AddressOf(const std::string& name) const { return Find(name).address; }

@@ -35,7 +35,7 @@ VramscopeTable* vramscope_python_table(VramscopeRun* run, const char* name, cons
                                        size_t capacity);
 void vramscope_python_release(VramscopeTable* table);
 
-/* Export the table, sharing its memory. Pass the struct to the drop function below. NULL without memory. */
+/* Export the table, sharing its memory. Pass the struct to the drop function below. NULL: out of memory. */
 struct ArrowSchema* vramscope_python_schema(const VramscopeTable* table);
 struct ArrowArray* vramscope_python_array(const VramscopeTable* table);
 struct ArrowArrayStream* vramscope_python_stream(const VramscopeTable* table);

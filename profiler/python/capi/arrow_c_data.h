@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The structs of the Arrow C data interface and of its C stream interface. Their layout is fixed by
-// https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html, so no library is needed.
+// https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html, so no library is
+// needed.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ class Column {
   }
 
  private:
-  // All rows so far have a value.
+  // Marks all rows so far as present.
   void StartValidity() {
     validity_.assign(static_cast<size_t>(rows_ / 8 + 1), 0xff);
     validity_.back() = static_cast<uint8_t>((1U << (rows_ % 8)) - 1);

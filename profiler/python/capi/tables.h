@@ -18,7 +18,7 @@ using SharedTable = std::shared_ptr<const Table>;
 [[nodiscard]] SharedTable EventsTable(const model::Source& source);
 // One row for each allocation. `content` chooses the device of peak_category.
 [[nodiscard]] SharedTable BlocksTable(const exporting::Content& content);
-// The memory of these devices after each change, in steps first_step to last_step; 0: all.
+// The memory of these devices after each change, in steps first_step to last_step; first_step 0: no limit.
 [[nodiscard]] SharedTable SeriesTable(const exporting::Content& content,
                                       const std::vector<model::DeviceIndex>& devices, uint32_t first_step,
                                       uint32_t last_step);

@@ -81,7 +81,7 @@ class Predictor {
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)
       : step_(step), baseline_(baseline), most_changes_(most_changes), nested_(HasNestedTensors(step)) {}
 
-  // Applies levers in the order of the table.
+  // Applies levers in the order of LeverTable().
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
   // Computes peak and replay of the changed program. Fails only if the settings cannot be modeled.
   // `over_step`, `most_reserved`: see ReplayScene.

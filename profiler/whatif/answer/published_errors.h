@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published errors of predictions (table "Bounds" of docs/accuracy.md), and a prediction's error band.
 //
-// A plan that fits by less than the error does not fit. tests/whatif_accuracy/bounds.py generates this table
-// and the page.
+// A plan that fits by less than the error counts as not fitting. tests/whatif_accuracy/bounds.py generates
+// this table and the page.
 //
 //                    predicted
 //   ├─── less by ───────┼────── more by ──────┤     of the truth, 99 of 100 cases each way

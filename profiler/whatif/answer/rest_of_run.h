@@ -23,7 +23,7 @@ struct RestOfRun {
   // The highest use among moments of one kind.
   struct Part {
     uint64_t allocated = 0;
-    uint64_t reserved = 0;  // the least that serves it; as recorded if the run reserved more
+    uint64_t reserved = 0;  // the least that these moments need; as recorded if more than in the steps
     std::string place;      // "evaluation after step 6"; "" = no such moment
   };
   Part steps;   // the step with the highest allocation

@@ -19,7 +19,7 @@ enum class EmptyCacheAt : uint8_t { kNever, kBeforeBackward, kBeforeOptimizer, k
 // "before-backward", "before-optimizer", "after-step"; nothing for any other text.
 [[nodiscard]] std::optional<EmptyCacheAt> ParseEmptyCacheAt(std::string_view text);
 
-// The end of the next zero_grad() after `at`, if neither a module call nor a backward comes before. Otherwise
+// The end of the next zero_grad() after `at`, if no module call or backward pass lies in between. Otherwise
 // `at`.
 [[nodiscard]] model::EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process,
                                               model::EventIndex at);

@@ -11,8 +11,8 @@
 // _checkpoint_without_reentrant_generator, 2.1 to 2.15.
 //
 // Segments may be nested ("Nestable Checkpoint" in that file). A saved tensor belongs to the innermost
-// segment. The segment around keeps a segment's inputs. The outer segment is recomputed first, with the inner
-// ones checkpointed.
+// segment. The enclosing segment keeps an inner segment's inputs. The outer segment is recomputed first, with
+// the inner ones checkpointed.
 //
 //   outer    recompute │ ├─into a─────────────────────────────────────────┤
 //                      │   ├─into b─────────────────┤
@@ -59,10 +59,9 @@ class Checkpointer {
     CallIndex call;
     Position begin = 0;
     Position end = 0;
-    SegmentIndex parent;  // the enclosing segment
-    uint32_t depth = 0;   // number of enclosing segments
-    Position last_save =
-        kBefore;  // of its own: saves by nodes in no inner segment, and inner segments' inputs
+    SegmentIndex parent;            // the enclosing segment
+    uint32_t depth = 0;             // number of enclosing segments
+    Position last_save = kBefore;   // by nodes in no inner segment; inner segments' inputs count too
     Position recompute = kForever;  // start of its first node that saved something
     Position released = kBefore;    // its last node has released what it saved
   };
@@ -93,7 +92,8 @@ class Checkpointer {
   [[nodiscard]] bool IsMadeAgain(SegmentIndex segment) const {
     return segments_[segment].recompute < kForever;
   }
-  // Where a moment of forward lies in the segment's recomputation, and where that ends.
+  // Again: where a moment of forward lies in the segment's recomputation. Unwound: where the recomputation
+  // ends.
   [[nodiscard]] Position Again(const Segment& segment, Position at) const;
   [[nodiscard]] Position Unwound(const Segment& segment) const;
 
@@ -104,7 +104,8 @@ class Checkpointer {
   void LeaveRecorded(const Left& left, SegmentIndex home, Block& block) const;
   // When a block recomputed with the segment is freed.
   [[nodiscard]] Position EndOfCopy(BlockIndex block, SegmentIndex segment) const;
-  // True for a block that a kept operator allocates and frees itself, such as a workspace. Not recomputed.
+  // True for a block that a kept operator allocates and frees itself, such as a workspace. Such a block is
+  // not recomputed.
   [[nodiscard]] bool IsInnerOfKept(BlockIndex block) const;
   void Recompute(const Block& block, SegmentIndex home, const Left& left, std::vector<Block>& copies) const;
   // Shortens the block's life: segments keep it only as their input.

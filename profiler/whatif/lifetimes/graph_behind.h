@@ -16,12 +16,12 @@ namespace vramscope::whatif {
 
 class GraphsBehind {
  public:
-  // O(operands). The step must outlive it.
+  // O(operands). The step must outlive this object.
   explicit GraphsBehind(const Step& step);
 
-  // `held`: blocks, and until when a variable holds their tensors. By node: the latest such time among the
-  // blocks that its result went into. Only nodes created from `from` on. Not for tensors taken out of their
-  // graph (detach()) or computed without one. O(operands after `from`).
+  // `held`: blocks, and until when a variable holds their tensors. Returns, by node, the latest such time
+  // among the blocks that its result went into. Only for nodes created from `from` on. Not for tensors taken
+  // out of their graph (detach()) or computed without one. O(operands after `from`).
   [[nodiscard]] std::unordered_map<NodeIndex, Position> Until(
       std::span<const std::pair<BlockIndex, Position>> held, Position from) const;
 

@@ -8,7 +8,7 @@
 //   y = attend(q, k, v)     have variables, as the result does; variables last until the function ends
 //
 //   a = f(x); b = g(x)      g receives x after f has returned, so f's result was not assigned to x: x lasts
-//   last = g(y, x)          until the function ends. An argument that g does not use first lasts as long
+//   last = g(y, x)          until the function ends. So does an argument if g uses another one first
 //
 //   a = f(x); ...; c = g(); cat(c, a)
 //                           a outlived a call that does not use it, so it has a variable too
@@ -36,13 +36,13 @@ class Holders {
  public:
   // O(operands). The step must outlive this object.
   explicit Holders(const Step& step);
-  // The earliest time until which the operand's block is certainly held; kBefore: not held. `operand`: an
-  // input of the step's operators. O(depth of the modules), plus the search for later uses in the function.
+  // The time until which the operand's block is certainly held; kBefore: not held. `operand`: an input of the
+  // step's operators. O(depth of the modules), plus the search for later uses in the function.
   [[nodiscard]] Position Until(const Operand& operand) const;
 
  private:
   [[nodiscard]] bool MeetsAnother(const Op& op) const;
-  // True if a call returned the block, and the operator's function then made another call without it. The
+  // True if a call returned the block, and the operator's function then made another call without it. So the
   // block is in a variable or list.
   [[nodiscard]] bool Outlives(const Operand& operand, CallIndex function) const;
   // When the variable of a product's operand is reassigned; kForever if never.

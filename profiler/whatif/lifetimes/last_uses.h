@@ -11,7 +11,7 @@
 
 namespace vramscope::whatif {
 
-// Independent of the change.
+// Last-use times do not depend on the change.
 struct LastUses {
   // By block: the end of the last forward operator that used it. Later if variables hold it (holders.h).
   std::vector<Position> held;
@@ -19,7 +19,7 @@ struct LastUses {
   // results. A node unpacks its saved tensors into local variables; C++ destroys the last one first.
   std::vector<Position> unpacked_until;
   std::vector<Position> works_from;  // by node: before it unpacks its saved tensors
-  // `saved`: one of the step's.
+  // `saved`: an element of step.saved.
   [[nodiscard]] Position UnpackedUntil(const Step& step, const Saved& saved) const {
     return unpacked_until[static_cast<size_t>(&saved - step.saved.data())];
   }
@@ -37,7 +37,7 @@ struct LastUses {
 class Takers {
  public:
   explicit Takers(const Step& step);
-  // The first after operator `op`; kNone if none. O(log operands).
+  // The first of them after operator `op`; kNone if none. O(log operands).
   [[nodiscard]] OpIndex Next(BlockIndex block, OpIndex op) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace vramscope::whatif {
 
-// PyTorch code, with line breaks; "" if there are no lines for this lever here.
+// PyTorch code, with line breaks; "" if this file has no lines for the lever.
 [[nodiscard]] std::string CodeLines(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

@@ -68,7 +68,7 @@ class FirstStep {
   [[nodiscard]] Position ByCount(model::EventIndex event, size_t of_part) const;
   // True if, up to that landmark, the first forward has more temporaries than this step's forward.
   [[nodiscard]] bool HasTemporariesOfItsOwn(const Landmark& end) const;
-  // Position just before that allocation of this step; `end`: after the last one.
+  // Position just before that allocation of this step, or before `end` if there is none.
   [[nodiscard]] Position Ahead(size_t allocation, Position end) const;
 
   const Step& step_;

@@ -5,7 +5,7 @@
 //
 //   step ──MakeScene──► scene ──lever──► scene ──lever──► scene ──► peak, replay
 //
-// A lever that lacks a fact refuses.
+// A lever refuses a step that lacks facts it needs.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,8 @@ class Lever {
   // True if `plan` must not try it unless asked: it changes the trained model.
   [[nodiscard]] virtual bool OnRequest() const { return false; }
   // Values that a search may try on this step, the smallest change first. Empty if none reduces memory, or if
-  // the step lacks data. Also empty for a person's choices: trained modules, the number format throughout,
-  // the number of machines.
+  // the step lacks data. Also empty for what a person must choose: trained modules, the number format
+  // throughout, the number of machines.
   [[nodiscard]] virtual std::vector<std::string> Settings(const Step& /*step*/) const { return {}; }
   // True if it also applies to programs that only run forward.
   [[nodiscard]] virtual bool ChangesForward() const { return false; }

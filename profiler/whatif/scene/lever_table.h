@@ -5,7 +5,7 @@
 //   transform   lives of blocks are moved or removed, and replayed through the allocator model: at once, from
 //               any trace
 //   allocator   the same blocks under other settings of the allocator: at once, exact on the whole run
-//   re-run      PyTorch runs the recorded program again under the change: seconds, or a kept variant
+//   re-run      PyTorch runs the recorded program again under the change: seconds, or at once if kept
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ struct LeverInfo {
   // Values that are answered the other way: by a re-run instead of a transformation, or the reverse. Patterns
   // separated by spaces, with "*" at the beginning or end: "tp:* pp:*". "" = none.
   const char* other_way = "";
-  // A transformation that this lever's re-run also applies, if both are requested. "" = none. Example: frozen
-  // weights, because only PyTorch knows what then still requires gradients.
+  // A transformation that moves to this lever's re-run if both are requested. "" = none. "checkpoint" for
+  // lora and freeze: only PyTorch knows what still requires gradients.
   const char* with = "";
 };
 
-// All levers in the order in which they are applied: changes of operators, of sizes, then repetitions of
-// operators.
+// All levers in the order in which they are applied: first changes of operators, then of sizes, then
+// repetitions of operators.
 [[nodiscard]] std::span<const LeverInfo> LeverTable();
 
 // nullptr if there is no such lever.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests and frees of a scene in order: the setup, then one step that stands for all.
 //
-//   length 100, a block that lives from 80 to 130 (its gradient is freed by the next step):
+//   length 100, a gradient that lives from 80 to 130: the next step frees it
 //
 //     step       0          1          2          3
 //     window  ├────────┤├────────┤├────────┤├────────┤
@@ -28,7 +28,7 @@ struct OnceAction {
 struct StepAction {
   Position at;         // within a window: from 0 to below the step's length
   uint32_t block = 0;  // into Scene::blocks
-  int16_t lag = 0;     // windows after the window of the block's own step
+  int16_t lag = 0;     // how many windows after the one of the block's own step
   What what = What::kFree;
   bool but_in_first = false;  // the first step has no such block
 };
@@ -40,7 +40,7 @@ struct LoopActions {
   std::vector<OnceAction> setup;  // in order
   std::vector<OnceAction> once;   // in order; within the loop
   std::vector<StepAction> step;   // in order
-  int32_t first_window = 0;       // 0; negative if the first step acts before the loop
+  int32_t first_window = 0;       // 0; negative if an action of the first step comes before the loop
   bool piles_up = false;          // some blocks of each step are never freed
 };
 [[nodiscard]] LoopActions ActionsOf(const Scene& scene);
@@ -57,7 +57,7 @@ struct Cut {
   // cannot show that the loop repeats.
   bool usable = false;
 };
-// The cut with the fewest live blocks, the first on a tie. `at_begin`: the step's start instead.
+// The cut with the fewest live blocks, the first on a tie. `at_begin`: the cut at the step's start instead.
 [[nodiscard]] Cut FindCut(const LoopActions& actions, size_t blocks, bool at_begin);
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of PyTorch's allocator as before the recorded program began.
+// A model of PyTorch's allocator in its state before the recorded program began.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ class ModeledAllocator {
   allocator::DeviceAllocator model_;
 };
 
-// Reserved bytes at the highest allocation. PyTorch's counters keep both peaks, but not their moments.
+// Reserved bytes at the highest allocation. PyTorch's counters keep both peaks, but not when each occurred.
 class ReservedThen {
  public:
   explicit ReservedThen(const allocator::Statistics& statistics) : statistics_(statistics) {}

@@ -44,13 +44,13 @@ struct Again {
   Position begin = 0;
   Position end = 0;
   Position at = 0;        // in backward
-  Position released = 0;  // its last node has released what it saved
+  Position released = 0;  // when its last node has released what it saved
   Position unwound = 0;   // when the recomputing function has returned
   // Inputs (blocks of the step) that stay longer because a module holds their graph, and until when.
   std::vector<std::pair<BlockIndex, Position>> held;
 };
 
-// The phases of a step. Networks trained in turns, as in a GAN, have their own. Everything between two
+// The phases of a step. Networks trained in turns, as in a GAN, have separate phases. Everything between two
 // backward passes or optimizer steps is the next backward's forward.
 struct Phases {
   int64_t length = 0;             // of the step, in events
@@ -66,7 +66,7 @@ struct Scene : Phases {
   std::vector<Position> empty_cache;
   std::vector<Again> again;        // in order
   bool optimizer_on_host = false;  // neither optimizer state nor its temporaries are on the device
-  uint32_t micro_batches = 1;      // at most four are written out: the last stands for the rest
+  uint32_t micro_batches = 1;      // `blocks` has at most four: the last stands for the rest
 };
 
 // The recorded step, unchanged. `step` need not outlive the scene.

@@ -4,12 +4,12 @@
 // Later levers (another optimizer, checkpoints, accumulation) then see the rank's parameters and gradients.
 //
 //   replicated      parameters ━━━━━━━━━━━━━━━━━━   whole
-//                   buckets    ━━━━━━━━━━━━━━━━━━   one copy of all gradients, which are averaged in them
+//                   buckets    ━━━━━━━━━━━━━━━━━━   one copy of all gradients, averaged there
 //   fully sharded   parameters ━━━━━━━━━━━━━━━━━━   1/N
-//                   unit i       ├gather┤ ... ├gather┤          all of a unit's, while it computes
+//                   unit i       ├gather┤ ... ├gather┤          all of a unit's parameters, while it computes
 //                   gradients                        ├whole┤─1/N────
 //
-// Collectives take no memory here: NCCL's own comes from the driver.
+// Collectives add no blocks: NCCL takes its memory from the driver.
 #pragma once
 
 #include "profiler/whatif/scene/scene.h"
@@ -17,13 +17,13 @@
 
 namespace vramscope::whatif {
 
-// A step of DistributedDataParallel. Buckets hold 25 MiB, the first 1 MiB, in the order of arriving
-// gradients. `as_views`: gradients are views of the buckets (gradient_as_bucket_view=True).
+// A step of DistributedDataParallel. Buckets hold 25 MiB, the first 1 MiB, and fill in the order in which
+// gradients arrive. `as_views`: gradients are views of the buckets (gradient_as_bucket_view=True).
 [[nodiscard]] Step Replicated(const Step& step, bool as_views);
 
 // ZeRO-1 as torch.distributed.optim.ZeroRedundancyOptimizer does it. Whole parameters, also frozen ones, go
 // largest first to the rank with the fewest bytes. Returns the step of the rank with most bytes.
-// Step::trained lists the parameters that it steps.
+// Step::trained lists the parameters that this rank steps.
 [[nodiscard]] Step WithOwnState(const Step& step, uint32_t ranks);
 
 // A module that is gathered and resharded as one.
@@ -44,11 +44,11 @@ struct Unit {
 // The units in the order of named_modules(), the rest of the model last. Parameters and buffers move to the
 // device in this order.
 [[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
-// The end of the next backward of a call after `at`; kForever if none. Each unit's last backward does not
-// count. Memory that waits for the next module is freed there (FSDPParamGroup.post_backward).
+// The first end, after `at`, of the backward of a call; kForever if none. Each unit's last backward does not
+// count. At that end, memory that waits for the next module is freed (FSDPParamGroup.post_backward).
 [[nodiscard]] Position NextPassed(const std::vector<Unit>& units, Position at);
-// Paths of matching modules whose parameters the step never uses. Without patterns: such members of lists of
-// blocks. A program that shards every module shards these, but never gathers them.
+// Paths of modules whose parameters the step never uses: those that match `patterns` or, without patterns,
+// members of lists of blocks. A program that shards every module shards these, but never gathers them.
 [[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);
 // `patterns` without those that match only `uncalled` modules.
 [[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,

@@ -6,7 +6,7 @@
 //   one model      sum ── += layer 1's k ── += layer 1's v            each is freed when it has been added
 //   units          layer 1's k ── layer 1's k + v, a new block ── sum += that, when the unit is done
 //
-// The total needs a new block if the buffer has gaps or is shared (accumulate in
+// The total needs a new block if the gradient to add to has gaps or is shared (accumulate in
 // torch/csrc/autograd/input_buffer.cpp).
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace vramscope::whatif {
 
-// A sum inside one unit. The first unit in backward has none.
+// A sum inside one unit. The unit that comes first in backward has none.
 struct SumOfUnit {
   const Unit* unit = nullptr;
-  BlockIndex gradient;  // the first gradient of the unit, which waits
-  OpIndex second;       // adds the second gradient, into a new block; kNone: none
-  OpIndex made;         // adds the first gradient and allocates the total; kNone: it exists
+  BlockIndex gradient;  // the first gradient of the unit; it waits until the unit is done
+  OpIndex second;       // adds the second gradient, into a new block; kNone: there is only one
+  OpIndex made;         // adds the first gradient and allocates the total; kNone: the total exists
 };
 
-// `units`: the rest of the model is last. O(operators x (units + new sums)).
+// The last of `units` is the rest of the model. O(operators x (units + new sums)).
 [[nodiscard]] std::vector<SumOfUnit> SumsOfUnits(const Step& step, const std::vector<Unit>& units);
 
 // Extends lives in `changed`, a sharded step: gradients of a unit's inputs stay until added(unit).

@@ -15,7 +15,8 @@
 namespace vramscope::whatif {
 
 // The parts, in order. Each part ends where its backward pass begins. A part starts after the previous
-// backward pass or optimizer step, without zero_grad. Without backward: one part with all calls.
+// backward pass or optimizer step, and after a zero_grad that follows. Without backward: one part with all
+// calls.
 [[nodiscard]] std::vector<Window> ForwardParts(const Step& step);
 
 // The end of the last backward pass or optimizer step that begins before a position; 0 if none.

@@ -27,7 +27,7 @@ class Index {
   constexpr explicit(!std::same_as<Number, int>) Index(Number at)  // NOLINT: a literal is an int
       : at_(static_cast<uint32_t>(at)) {}
 
-  constexpr operator uint32_t() const { return at_; }  // NOLINT: a number where one is read
+  constexpr operator uint32_t() const { return at_; }  // NOLINT: implicit on purpose
   [[nodiscard]] constexpr Index Next() const { return Index(at_ + 1); }
 
  private:

@@ -20,8 +20,8 @@ class OpenSaves {
   // the reference of the node that released something just before. Without such a node, the first reference
   // added. Does nothing if no reference is open.
   void Release(Step& step, BlockIndex block, Position now);
-  // Call once, after the last event. Corrects each release that came before its node ran. The release belongs
-  // to a node that saved the same block and never ran.
+  // Call once, after the last event. Corrects each release given to a node that ran only later: it belongs to
+  // a node that saved the same block and never ran.
   static void Settle(Step& step);
 
  private:

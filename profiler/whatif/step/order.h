@@ -5,7 +5,7 @@
 // neighbors are compared:
 //
 //   0                                   length          as many equal parts as moments
-//   ├──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┤               counted, then filled in the order they come
+//   ├──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┬──┤               moments are counted per part, then put there
 //    a  bc    d     efg h        i  j                   only bc and efg are compared
 #pragma once
 

@@ -62,7 +62,7 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
 }
 [[nodiscard]] constexpr Position Before(Position at, int64_t n = 1) { return After(at, -n); }
 
-// The place `at`, n later within it (sooner if negative).
+// The n-th position after `at` at the same place (before it if n is negative).
 [[nodiscard]] constexpr Position Later(Position at, int64_t n = 1) {
   return {at.event, at.order, at.further + static_cast<int32_t>(n)};
 }
@@ -87,8 +87,8 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
   return After(In(Stage::kSteps, event), n);
 }
 
-// The recomputation, at `at`, of the part of forward that starts at `begin`. For nested recomputations, the
-// lower depth comes first. Recomputed(): where a moment of forward lies in it. Unwound(): where it ends.
+// Recomputed(): the position of `moment` in the recomputation, at `at`, of the part of forward that starts at
+// `begin`. Unwound(): the end of that recomputation. Of nested recomputations, the lower depth comes first.
 [[nodiscard]] constexpr Position Unwound(Position at, uint32_t depth) {
   constexpr uint32_t kDeepest = 64;
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);

@@ -17,8 +17,8 @@ namespace vramscope::whatif {
 
 struct LoopSteps {
   timeline::Step first;
-  timeline::Step before;  // before the chosen step, or the chosen one if it is the first
-  timeline::Step chosen;  // the last complete deep step, never the first step
+  timeline::Step before;  // the step before `chosen`; `chosen` if no earlier step was recorded
+  timeline::Step chosen;  // the last complete deep step, never step 1
 };
 
 // Chooses training steps if there are any. The error explains what to record.

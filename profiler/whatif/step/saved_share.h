@@ -9,18 +9,18 @@
 
 namespace vramscope::whatif {
 
-// Fills Saved::released of tensors without a recorded release. A container frees its tensors together: lists
-// (the weights of cudnn_rnn), and tensors of an autograd.Function (PyNode::release_variables in
-// torch/csrc/autograd/python_function.cpp). Such tensors get the release time of the node's other tensors.
-// Without one: the free of a saved block, or else the end of the node. Unchanged if backward released
-// nothing, because it retained its graph.
+// Fills Saved::released of tensors without a recorded release. They are in a container that frees its tensors
+// together: a list (the weights of cudnn_rnn) or an autograd.Function (PyNode::release_variables in
+// torch/csrc/autograd/python_function.cpp). They get the release time of the node's other tensors. If that is
+// unknown: the time when a saved block is freed during the node, or else the node's end. Does nothing if
+// backward retained its graph, and so released nothing.
 void ReleaseUnseen(Step& step);
 
 // Fills Saved::released for nodes that never run, because the loss does not depend on their results. Such a
 // node is destroyed with its result, and releases all that it saved. The release was no later than the first
 // free of one of its saved blocks. If no other node received the result, the release was also no later than
 // the result's free. Example: torch.isfinite(x).all(). Unchanged if the graph outlives the step and none of
-// these blocks was freed.
+// the saved blocks was freed.
 void ReleaseNeverRun(Step& step);
 
 // Moves to the CopySlices node everything that an in-place operator on a view saved. Such an operator makes

@@ -42,12 +42,12 @@ namespace vramscope::whatif {
 // The innermost call open at `at`; kNone if none.
 [[nodiscard]] CallIndex CallAt(const Step& step, Position at);
 
-// A module that ran in forward, or a name in their paths: a list of layers does not run.
+// A module that ran in forward, or a parent that did not run itself, such as a list of layers.
 struct ModuleNode {
   std::string path;
   uint32_t parent = model::kNone;  // into the same list; parents come first
   uint32_t depth = 0;
-  uint32_t calls = 0;  // 0: only a name
+  uint32_t calls = 0;  // 0: it did not run
   uint64_t kept = 0;   // bytes that autograd saves from it and its submodules
 };
 // The modules by first call, each followed by its submodules.

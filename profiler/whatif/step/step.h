@@ -38,8 +38,8 @@ struct StepBlock {
   OpIndex op;                       // innermost operator open when it was allocated
   BlockIndex leaf;                  // for a gradient: the leaf's block, if the step created it
   BlockIndex copy_of;               // inserted by a lever: source of its elements
-  Position once = kBefore;          // inserted by a lever, never freed: its allocation (0 or later)
-  Position set_up = kBefore;        // set by levers, for a setup block: its allocation (below 0)
+  Position once = kBefore;          // if a lever inserted it and nothing frees it: when allocated (>= 0)
+  Position set_up = kBefore;        // set by levers for a setup block: when allocated (below 0)
   std::string_view name;            // from labels: "layers.0.weight", also for its gradient
   uint16_t stream = 0;
   // Activation if it ever was one, otherwise its last category.
@@ -52,8 +52,8 @@ struct StepBlock {
   [[nodiscard]] bool IsParametersGradient() const { return accumulated < kForever && leaf == model::kNone; }
 };
 
-// A block that was allocated before the loop and is freed. Positions are below 0. If a lever inserted it, it
-// may end in the first steps.
+// A block allocated before the loop and freed before the recorded step. Positions are below 0; only a block
+// that a lever inserted may end in the first steps.
 struct Passing {
   Position begin = 0;
   Position end = 0;
@@ -161,7 +161,7 @@ class Step {
   model::EventIndex first_event = 0;  // in the run: position 0
   model::EventIndex end_event = 0;    // one past the step's last event
   int64_t length = 0;                 // events
-  timeline::Step first;               // of the loop: later steps use what it allocated
+  timeline::Step first;               // the loop's first step: later steps use what it allocated
   std::string torch_version;
   std::string settings;  // allocator settings at the program's start
 
@@ -181,7 +181,7 @@ class Step {
   std::string optimizer_class;          // "AdamW"; several classes are separated by commas
   std::vector<Shape> shapes;
   std::vector<int64_t> dims;
-  std::vector<std::string> own_switch;  // modules of the model's own switch; empty = not known
+  std::vector<std::string> own_switch;  // modules that the model's own switch checkpoints; empty = unknown
 
   // Host time between two moments of the recorded step.
   [[nodiscard]] double HostNs(Position from, Position to) const {
@@ -193,8 +193,8 @@ class Step {
   }
   // True if the program only runs its model forward.
   [[nodiscard]] bool OnlyForward() const { return backward.empty() && optimizer.empty(); }
-  // Start and end of forward. With backward: from 0 to its start. Without: from the first module call's start
-  // to the last one's end.
+  // Start and end of forward: from 0 to the start of backward. Without backward: from the start of the first
+  // module call to the last end of a call.
   [[nodiscard]] Position ForwardBegin() const {
     return OnlyForward() && !modules.empty() ? modules[0].begin : 0;
   }

@@ -17,7 +17,7 @@ using Extents = std::vector<int64_t>;
 [[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
 // PyTorch's is_contiguous().
 [[nodiscard]] bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides);
-// Strides of a result computed from such a tensor: without gaps, in the same order.
+// Strides of a result computed from a tensor with these strides: without gaps, in the same order.
 [[nodiscard]] Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 
 }  // namespace vramscope::whatif

@@ -6,7 +6,7 @@
 
 namespace vramscope::whatif {
 
-// PyTorch's allocator rounds requests up to this: its kMinBlockSize.
+// PyTorch's allocator rounds requests up to multiples of this: its kMinBlockSize.
 inline constexpr uint64_t kBlockUnit = 512;
 
 // `value` rounded up to a multiple of `unit`, which must not be 0.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that a test writes: forward from 0 to 100, backward to 200, blocks of 512 bytes. The operators'
-// nodes save their inputs.
+// A step that a test writes: forward from 0 to 100, backward to 200, blocks of 512 bytes. Nodes save the
+// inputs of their operators.
 #pragma once
 
 #include <deque>

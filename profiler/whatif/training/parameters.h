@@ -16,7 +16,7 @@ namespace vramscope::whatif {
 // as cuDNN requires.
 [[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
-// Allocation of a block from before the first step: a position below 0; kBefore for others.
+// When a block from before the first step was allocated (below 0); kBefore for other blocks.
 [[nodiscard]] Position SetUpAt(const Step& step, BlockIndex block);
 
 // True for a parameter, trained or not.

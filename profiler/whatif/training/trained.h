@@ -32,8 +32,8 @@ struct OptimizerCall {
   std::vector<TrainedParameter> stepped;  // in the optimizer's order, if recorded
   std::vector<TrainedParameter> fresh;    // not stepped by an earlier call: their state is created here
 
-  // The call's time has one part of 100 hundredths per parameter, and two more parts. The first parameter
-  // starts at 50.
+  // The call's time has one part of 100 hundredths per parameter, and two more parts. The first parameter's
+  // part starts at hundredth 50.
   //
   // Example: two parameters, time 0 to 800, so 400 hundredths. Their parts are 100 to 300 and 300 to 500.
   [[nodiscard]] int64_t Hundredths() const { return 100 * (static_cast<int64_t>(stepped.size()) + 2); }
