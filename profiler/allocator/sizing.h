@@ -61,7 +61,7 @@ constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   return rounded < settings.max_split_bytes && rest > kMaxSlackBytes;
 }
 
-// The cudaMalloc for a request that finds no free block.
+// The size of the cudaMalloc for a request that finds no free block.
 [[nodiscard]] inline uint64_t SegmentBytes(uint64_t rounded, const Settings& settings) {
   if (rounded <= kSmallRequestBytes) return kSmallSegmentBytes;
   if (rounded < kMadeToMeasureBytes) return settings.large_segment_bytes;

@@ -23,7 +23,7 @@ struct Counter {
 // For all pools, or for the small or large ones.
 struct PoolStatistics {
   Counter allocated_bytes;  // with rounding and slack; falls when a free is requested
-  Counter active_bytes;     // also blocks that another stream may still use; falls when the free completes
+  Counter active_bytes;     // with blocks that another stream may still use; falls when the free completes
   Counter requested_bytes;  // requested by the program, for active blocks
   Counter reserved_bytes;   // segments and mapped pages
   Counter inactive_split_bytes;  // free blocks with a neighbor, expandable memory excluded

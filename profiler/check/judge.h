@@ -60,7 +60,8 @@ struct Verdict {
   std::optional<double> measured_share;
   std::optional<double> limit_share;
   uint64_t places = 0;  // kNoLeak: number of places that grow
-  // The device with the worst outcome, then the highest figure. kSpread: the peak furthest from the median.
+  // Of the devices with the worst outcome, the one with the highest figure. kSpread: the peak furthest from
+  // the median.
   report::Spoken decided_by;
   size_t judged = 1;  // number of devices
   size_t broken = 0;  // number of devices that break the rule
@@ -71,7 +72,7 @@ struct Verdict {
 
 // Judges one device.
 [[nodiscard]] std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence);
-// A rule holds if it holds on every device.
+// Judges all devices: a rule passes if it passes on every device.
 [[nodiscard]] std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all);
 
 // The worst outcome. A failure is worse than "not judged".

@@ -17,8 +17,8 @@ struct Birth {
   model::EventIndex backward = model::kNever;  // begin of the backward pass that this phase leads to
   // End of the step after the allocation's step; kNever if there is none.
   model::EventIndex next_step_end = model::kNever;
-  // End of the optimizer's first step, for a block allocated in it. kNever if labels show the optimizer's
-  // state.
+  // For a block allocated in the optimizer's first step: the end of that step. kNever if labels name the
+  // optimizer's state.
   model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
   bool kept = false;         // allocated between two steps, and kept (kept.h)
@@ -48,8 +48,8 @@ class Births {
 
   const model::Run& run_;
   bool state_is_labeled_ = false;
-  std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: true if it is only trace::kHeldFrame
-  uint32_t last_stack_ = 0;                         // last lookup; the next block often has the same
+  std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: true if it has only trace::kHeldFrame
+  uint32_t last_stack_ = 0;                         // of the last lookup; the next block often has the same
   bool last_held_ = false;
   std::span<const timeline::Training> training_;
   std::vector<Place> places_;  // by process

@@ -87,7 +87,7 @@ class Categories {
   const model::Run& run_;
   std::vector<First> first_;        // by block
   std::vector<Later> later_;        // the second and third stretches, by block
-  std::vector<uint32_t> later_of_;  // by group: index of its first entry in `later_`; plus one end entry
+  std::vector<uint32_t> later_of_;  // by group of kGroup blocks: first index in `later_`; plus one end entry
 };
 
 }  // namespace vramscope::classify

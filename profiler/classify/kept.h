@@ -8,9 +8,10 @@
 //   history              ├──────────────────────────── ...   alive one full step later: kept
 //   best weights         ├──────────┤                        a copy of all weights, whatever its life
 //
-// Blocks of equal size and stack are compared across steps. A block is kept if at least two steps keep such a
-// block, and at most as many steps free one. A block of the last step is kept if two or more earlier steps
-// kept such a block and none freed it.
+// Blocks of equal size and stack are compared across steps. A block that outlives the next step is kept if at
+// least two steps have such a block, and no more steps have one that is freed earlier. A block of the last
+// step is kept if two or more earlier steps have one that outlived the next step, and none has one that was
+// freed earlier.
 #pragma once
 
 #include <cstdint>

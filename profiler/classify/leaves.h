@@ -9,8 +9,8 @@
 //   - inputs that are moved along their gradient, for adversarial training.
 //
 // If modules or optimizers name parameters, a leaf without a name and with gradients in only one step is no
-// parameter. A long-lived leaf is no parameter if no gradient is ever accumulated. Example: the static input
-// of a graphed layer (torch.cuda.make_graphed_callables).
+// parameter. A long-lived leaf is no parameter if no gradient is ever accumulated for it. Example: the static
+// input of a graphed layer (torch.cuda.make_graphed_callables).
 //
 // A leaf named by a module or an optimizer is a parameter, even if its memory is freed early. A gathered copy
 // of the leaf (FSDP) is a parameter too.

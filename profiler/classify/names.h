@@ -33,7 +33,8 @@ class Names {
     uint32_t name = 0;
   };
   static constexpr uint64_t kAnyTensor = ~uint64_t{0};
-  // The best name in the labels of the block about `tensor` (kAnyTensor: in all labels); 0 = none.
+  // The best name in those of the block's labels that are about `tensor` (kAnyTensor: in all labels); 0 =
+  // none.
   [[nodiscard]] uint32_t NameInLabels(model::BlockId block, uint64_t tensor) const;
   [[nodiscard]] uint32_t NameOfTensor(const model::Label& label) const;
 

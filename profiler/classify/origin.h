@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in the program a block was allocated, also in light steps.
 //
-// The n-th allocation of a light step has the origin of the n-th of a deep step. Condition: both steps
-// allocate equal sizes up to there, counted from the begin or from the end. Other blocks have no origin.
+// The n-th allocation of a light step gets the origin of the n-th allocation of a deep step, if both steps
+// allocate equal sizes up to there. n counts from the begin or from the end. Other blocks of a light step
+// have no origin.
 //
 //   deep step 3    512 64 64 4096 ... 64 512        each with module and op
 //   light step 9   512 64 64 4096 ... 64 512        the same places, marked "as in step 3"

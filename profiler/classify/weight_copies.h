@@ -7,7 +7,7 @@
 //                                                                            a copy
 //   the batch of step 8     256 KiB
 //
-// Why by size: the operands of clone() are recorded only in deep steps.
+// Why sizes are compared: the operands of clone() are recorded only in deep steps.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@
 
 namespace vramscope::classify {
 
-// Returns the blocks that are such copies, ascending. Models with one parameter have none. O(blocks).
+// Returns the blocks that are such copies, ascending. Finds none in models with one parameter. O(blocks).
 [[nodiscard]] std::vector<model::BlockId> FindWeightCopies(const model::Run& run,
                                                            std::span<const timeline::Training> training);
 

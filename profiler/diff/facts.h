@@ -30,7 +30,7 @@ struct Facts {
   // By step number: bytes of inputs and of activations when the first backward pass of a step begins.
   std::map<uint32_t, uint64_t> input_of_step;
   std::map<uint32_t, uint64_t> activation_of_step;
-  uint64_t state_bytes = 0;  // optimizer state when a first backward pass begins, highest
+  uint64_t state_bytes = 0;  // highest optimizer state when a step's first backward begins
   // Peaks of the process's host memory, 0 = not sampled. host_bytes may or may not include pinned memory.
   uint64_t host_bytes = 0;
   uint64_t pinned_bytes = 0;

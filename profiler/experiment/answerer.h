@@ -67,8 +67,8 @@ class WhatifAnswerer {
 
   Result<WhatifCase> Transform(const WhatifQuestion& question);
   Result<WhatifCase> Rerun(const WhatifQuestion& question, const Question& parts);
-  // The change as a transformation computes it, with its cost and the lines of code. A re-run computes only
-  // the lines. nullopt if a transformation cannot make the change.
+  // The change as a transformation computes it, with its cost and the lines of code, of which a re-run
+  // computes only the lines. nullopt if a transformation cannot make the change.
   std::optional<whatif::Applied> AsTransformed(const whatif::Asked& asked);
   [[nodiscard]] Question PartsOf(const WhatifQuestion& question) const;
   Result<const Variant*> Get(const Changes& changes);

@@ -33,8 +33,8 @@ struct NotedProgram {
   std::string_view text;
   std::string_view seal;
 };
-// The first program with a body. Otherwise the first program without a body, which states why. Nothing if no
-// process has a program. Holds views into `programs`.
+// The first program with a body. Otherwise the first program without a body, which states why it has none.
+// Nothing if no process has a program. Holds views into `programs`.
 [[nodiscard]] std::optional<NotedProgram> ProgramOf(const trace::Programs& programs);
 
 }  // namespace vramscope::experiment

@@ -24,7 +24,7 @@ struct Question {
   std::vector<whatif::Asked> rerun;
   std::vector<whatif::Asked> transformed;
 };
-// Checkpoints are re-run together with --lora and --freeze (LeverInfo::with).
+// --checkpoint moves to the re-run if --lora or --freeze is asked too (LeverInfo::with).
 [[nodiscard]] Question SplitQuestion(const std::vector<whatif::Asked>& asked);
 
 struct Place {

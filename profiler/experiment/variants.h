@@ -26,9 +26,9 @@ struct KeptVariant {
   std::vector<whatif::Asked> changes;  // none: the unchanged program
   std::string gpu;
 };
-// All variants in `source` and in the file next to `path`: the recorded GPU first, then by key. Variants that
-// no question can reach are left out: those with other allocator settings, or with a change that a
-// transformation answers.
+// All variants in `source` and in the file next to `path`: those of the recorded GPU first, then by key.
+// Variants that no question can reach are left out: those with other allocator settings, or with a change
+// that a transformation answers.
 [[nodiscard]] std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::string& path);
 
 // Stores the variant and returns the file that contains it. On an error, nothing has changed.

@@ -94,7 +94,7 @@ struct Question {
 // Returns the explanations in the order of the questions. nullopt: a run cannot be read.
 using Explainer = std::function<std::vector<std::optional<Explanation>>(const std::vector<Question>&)>;
 
-// Opens the run of a summary, for its device and process.
+// Opens the run that a summary describes, for the summary's device and process.
 using OpenSide = std::function<Result<diff::Side>(const RankSummary&)>;
 
 // Answers the questions in this process, one after the other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of one rank of a job, less than 200 bytes for each step. The runs of 512 ranks would not fit
-// into memory.
+// The figures of one rank of a job, less than 200 bytes for each step. Why not the runs themselves: 512 would
+// not fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +96,7 @@ struct RankSummary {
 };
 
 // One summary for each process that used a GPU, or else for each process that trains. If the rank of a
-// process is unknown: for each of its GPUs.
+// process is unknown, one summary for each of its GPUs.
 [[nodiscard]] std::vector<RankSummary> Summarize(const classify::Analysis& analysis, const std::string& file);
 
 // Like Summarize(). The rank of a PyTorch snapshot comes from the file name.

@@ -39,7 +39,7 @@ struct ReadRanks {
 // The summary to store next to the trace at `path`. "" for a job of one rank.
 [[nodiscard]] Result<std::string> SummaryFor(const std::string& path);
 
-// For Compare(). The last run stays open.
+// For ExplainHere(). Keeps the run that was opened last.
 [[nodiscard]] OpenSide SideOpener();
 
 }  // namespace vramscope::fleet

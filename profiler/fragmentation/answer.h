@@ -18,7 +18,7 @@ struct WaitingBlock {
   Block block;
   BlockText text;
   uint64_t stream = 0;  // handle of its own stream
-  // All other streams: the block may wait for any of them. The answer is certain only if there is one.
+  // All other streams: the block may wait for any of them. This is certain only if there is one other stream.
   std::vector<uint64_t> waits_for;
 };
 

@@ -80,7 +80,7 @@ struct Autopsy {
   std::vector<Trial> trials;       // of other settings
   std::vector<SegmentAnswer> blockers;  // segments of the request's domain with free bytes
   std::vector<Holder> holders;          // of all live memory, largest first
-  std::vector<std::string> reasons;     // why free memory did not serve, by kind
+  std::vector<std::string> reasons;     // why free memory did not serve the request, by kind
   std::vector<std::string> advice;      // what to change, best first
   std::vector<std::string> unknown;     // facts that are not recorded
 };

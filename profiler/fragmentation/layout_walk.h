@@ -27,7 +27,7 @@ class LayoutWalk {
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
   // The layout at a moment, at most end(). Thread-safe. If the history has segments at its end and the events
-  // lead to other totals, At(end()) has those segments.
+  // lead to other totals, At(end()) has the segments of the history.
   [[nodiscard]] Layout At(Moment moment) const;
 
   // The moment with the most reserved memory; on a tie, with more allocated memory.

@@ -11,10 +11,10 @@ namespace vramscope::fragmentation {
 
 struct ModelWords {
   const char* framework;  // "PyTorch"
-  // In order of preference. Each changes one thing.
+  // To try, in order of preference. Each changes one thing.
   std::span<const char* const> settings;
   std::span<const char* const> few_settings;  // for a picture
-  // Why no segment was added, after the bytes of the request. "" = the driver's free bytes show why.
+  // A sentence: why no segment was added. "" = the driver's free bytes show why.
   const char* no_segment;
   // Advice: `ask_again` if a free block was large enough, `give_back` if giving back free segments is enough.
   const char* ask_again;

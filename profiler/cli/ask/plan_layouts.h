@@ -2,7 +2,7 @@
 // `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: finds
 // the layouts of a job that fit. Each layout is a dry run.
 //
-//   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... while the product of these sizes divides the ranks
+//   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... while all such sizes together divide the ranks
 //   --vary tp=--tp:2,8       these values, combined with all values of the other dimensions
 //   --vary tp=model.tp=      one word: model.tp=2
 #pragma once

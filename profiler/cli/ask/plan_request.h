@@ -14,7 +14,7 @@ namespace vramscope::cli {
 
 struct PlanRequest {
   std::string path;
-  std::vector<std::string> command;            // verifies plans; empty = the trace's command, if run_recorded
+  std::vector<std::string> command;            // run to verify plans; empty = the trace's, if run_recorded
   uint64_t fit_bytes = 0;                      // memory of the device; 0 = not requested
   std::optional<collector::GpuModel> fit_gpu;  // if --fit names a model
   bool largest_batch = false;

@@ -2,7 +2,8 @@
 // Verifies a plan before it is printed: with a re-run of the recorded program, or with the command itself on
 // the simulated GPU.
 //
-// The search adds an error bound if plans will be re-run. The search adds none if plans will be measured.
+// The search judges plans by predicted upper bounds before a re-run, and by the predictions before a
+// measurement.
 #pragma once
 
 #include <cstdint>

@@ -25,8 +25,8 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
                     const std::vector<Outcome>& outcomes, const Predicted& predicted);
 
-// Describes what was not applied, why, and the lines to write. "" if there is nothing to report. Also for
-// runs that did not take place.
+// Describes what was not applied, why, and the lines to write. "" if there is nothing to report. Also for a
+// run that failed.
 std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes,
                            const Predicted& predicted);
 

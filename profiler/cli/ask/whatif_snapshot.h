@@ -15,8 +15,8 @@ namespace vramscope::cli {
 
 using experiment::WhatifQuestion;
 
-// Prints the answers (`table`: one line each) and returns the exit code. Other changes are refused, with what
-// to record instead.
+// Prints the answers (`table`: one line each) and returns the exit code. Refuses other changes, and names
+// what to record instead.
 Result<int> AnswerForSnapshot(const snapshot::RunFile& given, const std::vector<WhatifQuestion>& questions,
                               bool table, const Arguments& arguments, const Terminal& terminal);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of `vramscope fleet` after reading the ranks, with and without MPI.
+// The part of `vramscope fleet` that follows the reading of the ranks, with and without MPI.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,8 @@
 
 namespace vramscope::cli {
 
-// A trace written less than this time ago is still recorded. Recorders write at least every five seconds.
+// A trace written less than this time ago is still being recorded. Recorders write at least every five
+// seconds.
 inline constexpr uint64_t kSilentNs = 15'000'000'000;
 
 // `age_ns`, by rank: time since its trace was last written.

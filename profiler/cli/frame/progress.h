@@ -18,7 +18,7 @@ namespace vramscope::cli {
 
 using snapshot::RunFile;
 
-// Events. Shorter work shows no line.
+// In events. Shorter work shows no line.
 inline constexpr uint64_t kLongWork = 100'000;
 
 class ProgressLine {

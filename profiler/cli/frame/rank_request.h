@@ -28,7 +28,8 @@ struct RankRequest {
 };
 [[nodiscard]] Result<RankRequest> ParseRanks(std::string_view text);
 
-// "run.vms@rank:37" -> {"run.vms", "37"}. The second is "" without a suffix, or if a file has this very name.
+// "run.vms@rank:37" -> {"run.vms", "37"}. The second is "" without a suffix, or if a file is really named
+// "run.vms@rank:37".
 [[nodiscard]] std::pair<std::string, std::string> SplitRank(const std::string& file);
 
 // Runs a verb once for each selected rank. Returns the highest exit code.

@@ -101,7 +101,7 @@ int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
 
 // Prints "vramscope: <sentence>" to stderr. A closed stderr is not an error.
 void Say(const std::string& sentence);
-// Like Say, and returns the exit code of the kind of error.
+// Prints the error like Say, and returns the exit code for its kind.
 int Fail(const Error& error);
 
 }  // namespace vramscope::cli

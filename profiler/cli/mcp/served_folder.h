@@ -32,7 +32,7 @@ class ServedFolder {
   };
   struct Listing {
     std::vector<File> files;  // by name
-    bool complete = true;     // false: there are more than kMostFiles
+    bool complete = true;     // false: stopped at kMostFiles or kMostEntries
   };
   // Recognized by content. Links are not followed.
   [[nodiscard]] Listing Files() const;

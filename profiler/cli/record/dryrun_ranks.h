@@ -4,7 +4,7 @@
 //   --ranks distinct   one rank of each role: each place in the pipeline and among the experts, if the
 //                      program makes a mesh with such dimensions. Otherwise the first and the last rank, and
 //                      ranks between them where neighbors differ
-//   --ranks 0,7,max    these; max is the last one
+//   --ranks 0,7,max    these ranks; max is the last rank
 //   --ranks all
 #pragma once
 

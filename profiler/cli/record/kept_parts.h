@@ -27,7 +27,7 @@ namespace vramscope::cli {
 
 struct Keep {
   enum class What : uint8_t { kFull, kSummary, kRing } what = What::kFull;
-  uint64_t most_bytes = 0;  // limit on the disk, without parts that are not read yet
+  uint64_t most_bytes = 0;  // limit for the parts on disk; parts not read yet do not count
   uint64_t part_bytes = 0;
 };
 // Reads --keep.

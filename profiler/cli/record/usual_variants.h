@@ -8,7 +8,7 @@
 
 namespace vramscope::cli {
 
-// False if VRAMSCOPE_VARIANTS=none. For machines where no process may outlive the command.
+// False if VRAMSCOPE_VARIANTS=none, for machines where no process may outlive the command.
 [[nodiscard]] bool MayWorkBehind();
 
 // Re-runs will use the Python that this command starts, unless VRAMSCOPE_PYTHON is set.

@@ -12,7 +12,8 @@ namespace vramscope::cli {
 
 inline constexpr int kWidestBar = 32;  // columns
 
-// The rows that are not 0, largest first, `unattributed` last. User code is followed by one row per library.
+// The rows that are not 0, largest first, `unattributed` last. Each row is followed by rows for its
+// libraries, at most five.
 [[nodiscard]] std::string DeviceMemoryTable(const report::DeviceMemory& memory, const Terminal& terminal);
 // "Device memory at the peak: 21.0 of 80.0 GiB in use"
 [[nodiscard]] std::string DeviceMemoryHeading(const report::DeviceMemory& memory, std::string_view when);

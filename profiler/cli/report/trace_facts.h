@@ -53,8 +53,8 @@ struct TraceFacts {
   uint64_t first_time_ns = 0;  // of the events
   uint64_t last_time_ns = 0;
   uint64_t dropped_events = 0;  // dropped by the recorder, or produced after it had stopped
-  // Estimated number of training steps. Per process: the steps of the optimizer with the fewest steps. The
-  // highest figure of all processes.
+  // Estimated number of training steps. Each process counts the steps of its optimizer with the fewest steps;
+  // the highest of these counts.
   uint64_t steps = 0;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the last steps of a run in memory, with everything needed to understand them.
 //
-// An event that leaves the window is either dropped, or stays because its state is still valid:
+// An event that leaves the window is either dropped, or stays because the state that it describes is still
+// valid:
 //
 //   dropped:   allocations whose blocks are freed, finished ranges and operators, counters
 //   stays:     allocations of live blocks, their labels and saved references, begun ranges and

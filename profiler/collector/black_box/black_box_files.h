@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a black box writes, each when its steps are requested. After eight files, out-of-memory
+// The files that a black box writes, each when the last steps are requested. After eight files, out-of-memory
 // errors no longer cause a write.
 //
 //   out of memory, a request, the command failed ──► run.vms, run-2.vms, ...

@@ -16,7 +16,7 @@ namespace vramscope::collector {
 // Figures of one process from /proc, in bytes. 0 if not reported.
 struct HostFigures {
   uint64_t rss = 0;         // resident: anonymous, file-backed and shared
-  uint64_t rss_anon = 0;    // heap and similar; in a forked child also what its parent shares
+  uint64_t rss_anon = 0;    // heap and similar; in a forked child also pages shared with its parent
   uint64_t rss_shared = 0;  // of /dev/shm, memfd and shared anonymous mappings
   uint64_t rss_peak = 0;    // highest rss so far, counted by the kernel
   uint64_t swap = 0;

@@ -17,13 +17,13 @@ class BlackBoxOrders {
  public:
   // From now on, the last steps are written if the program runs out of memory, and on request. Requests come
   // through control_socket.h in `session`, or job_orders.h in the folder of `wanted`. `wanted`: name of the
-  // first file (black_box_files.h). Must outlive the recorder's run.
+  // first file (black_box_files.h). This object must outlive the recorder's run.
   BlackBoxOrders(const std::string& session, const std::string& wanted, TraceOutput& output,
                  Recorder& recorder);
   BlackBoxOrders(const BlackBoxOrders&) = delete;
   BlackBoxOrders& operator=(const BlackBoxOrders&) = delete;
 
-  // After the run. `failed`: the command ended with an error. Then the last steps are written too.
+  // Call after the run. If the command ended with an error (`failed`), the last steps are written too.
   void Finish(bool failed, RecordOutcome& outcome);
 
  private:

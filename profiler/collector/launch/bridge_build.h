@@ -23,7 +23,7 @@ struct BridgeOptions {
   std::string source_root;      // holds injector/torch/bridge; empty: the one installed with this executable
   std::string cache_folder;     // empty: as above
   std::string prebuilt_folder;  // empty: the one installed with this executable
-  // Called before a build, and with the error if the command uses torch but has no bridge.
+  // Called before a build, and with the error if the command uses torch but no bridge can be provided.
   std::function<void(const std::string& sentence)> progress;
 };
 

@@ -16,12 +16,12 @@ struct GpuModel {
   // Only for a GPU that is not in the table: its row, with ';' between the fields.
   std::string description;
   int compute_capability = 0;  // 89
-  // Source of the memory size: "out-of-memory messages", "24 GiB nominal, less 4 %".
+  // Source of the memory size: "out-of-memory messages", "24 GiB nominal, minus 4 %".
   std::string memory_source;
   bool by_capacity = false;  // not a CUDA device: only the memory size is simulated
 };
 
-// The models in order. Other lines are skipped.
+// The models in the order of their rows. Lines that are not rows are skipped.
 std::vector<GpuModel> ParseGpus(const std::string& rows);
 
 }  // namespace vramscope::collector

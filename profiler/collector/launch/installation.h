@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the installed parts that a recording needs, after install and in the build tree.
+// Finds the installed parts that a recording needs, in an installation or in a build tree.
 //
 //   <prefix>/bin/vramscope                                     <build>/bin/vramscope
 //   <prefix>/lib/vramscope/libvramscope_injector.so            <build>/injector/libvramscope_injector.so

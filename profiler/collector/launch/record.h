@@ -43,8 +43,8 @@ struct RecordOptions {
   std::string bridge_missing;       // why `bridge` is empty, for the metadata
   std::string more_options;         // "key=value;key=value", for tests
   uint64_t max_bytes = 0;           // 0 = no limit
-  // If not 0: this many last optimizer steps are kept in memory. The steps are written only if the program
-  // runs out of memory, if the command fails, or on request (control_socket.h).
+  // Number of last optimizer steps to keep in memory; 0 = no black box. The steps are written only if the
+  // program runs out of memory, if the command fails, or on request (control_socket.h).
   uint32_t black_box_steps = 0;
   // If not 0: the trace is a series of files of about this size (trace_output.h). A complete file is renamed
   // to run.part1.vms and so on. Then `part_done` is called with the new path. `part_done` must return soon.
@@ -76,8 +76,8 @@ struct RecordOutcome {
   std::vector<uint32_t> left_running;  // pids of processes that were still recording
 };
 
-// Checks a command before anything is done for it. An error: it must not be started. A non-empty value: why
-// nothing of it can be recorded (target_program.h). Record makes the same check.
+// Checks a command before anything is done for it. An error: the command must not be started. A non-empty
+// value: why the command itself cannot be recorded (target_program.h). Record makes the same check.
 Result<std::string> CheckCommand(const std::vector<std::string>& command);
 
 // Sets `bridge` or `bridge_missing`. Call before the command starts. Does nothing for runs without deep

@@ -28,9 +28,9 @@ class Recorder {
   // `relay` may be null for RunUntil.
   Recorder(TraceOutput& output, ClockAnchor start, RingFolderWatch& folder, SignalRelay* relay);
 
-  // Before Run: removes secrets from command lines (text/redact.h).
+  // Call before Run. Removes secrets from command lines (text/redact.h).
   void RedactCommandLines() { redact_ = true; }
-  // `work` is called after each turn, and soon after `descriptor` becomes readable. Before Run.
+  // `work` is called after each turn, and soon after `descriptor` becomes readable. Call before Run.
   void AfterEachTurn(int descriptor, std::function<void()> work);
 
   // Records until the command has ended, and a little longer for processes that it left running. Returns its
@@ -41,7 +41,7 @@ class Recorder {
   // Then detaches from the processes and drains the rest.
   void RunUntil(const std::function<bool()>& done);
 
-  // After Run: pids of processes that still recorded.
+  // Call after Run: the pids of processes that were still recording.
   [[nodiscard]] std::vector<uint32_t> LeftRunning() const;
   [[nodiscard]] Drain& drain() { return drain_; }
 

@@ -56,7 +56,7 @@ class SignalRelay {
   static constexpr size_t kSignalCount = 65;
 
   void RestoreSignals() const;
-  // Signals that came to this process since the last call, as bit signal - 1.
+  // Signals that came to this process since the last call, signal N as bit N - 1.
   uint64_t ReadSignals();
   [[nodiscard]] pid_t ForkSentinel() const;
   // Like ReadSignals, for signals that went to the group. Starts a new sentinel.

@@ -29,7 +29,8 @@ Result<std::string> FindSimulatedCuda();
 Result<std::vector<GpuModel>> ListGpus(const std::string& folder);
 
 // Variables for the command's environment. LD_PRELOAD and PATH are to be put before existing entries. An
-// error explains what to install. Causes: no PyTorch, built without CUDA, for ROCm, or for a CUDA before 12.
+// error explains what to install. Causes: PyTorch is missing, or was built without CUDA, for ROCm, or for a
+// CUDA before 12.
 Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::string& folder,
                                                                 std::span<const std::string> command,
                                                                 const SimulatedDevice& device);

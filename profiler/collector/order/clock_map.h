@@ -28,7 +28,8 @@ struct ClockAnchor {
 
 uint64_t MonotonicNs();
 
-// Reads both clocks. Exact to about 20 ns. Later loads of shared memory happen after the call.
+// Reads both clocks. Exact to about 20 ns. Loads of shared memory that follow the call are not moved before
+// it.
 ClockAnchor TakeAnchor();
 
 class ClockMap {
@@ -42,7 +43,7 @@ class ClockMap {
   [[nodiscard]] uint64_t ToMonotonicNs(trace::ClockKind kind, uint64_t ticks) const;
 
  private:
-  // In passes: 5 s at the slowest rate. Times of older records are extrapolated.
+  // One per pass: 5 s at the slowest rate. Times of older records are extrapolated.
   static constexpr size_t kMaxAnchors = 256;
 
   std::vector<ClockAnchor> anchors_;

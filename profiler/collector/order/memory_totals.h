@@ -68,8 +68,8 @@ class MemoryTotals {
 
   // The highest total of one CUDA device over all processes, or of the CPU if no CUDA block was seen.
   [[nodiscard]] uint64_t PeakBytes() const;
-  // Reported totals that do not follow from the previous one. Either events were missed, or two threads
-  // reported in another order.
+  // Number of reported totals that do not follow from the report before them. Either events were missed, or
+  // the reports of two threads came in the wrong order.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
 
  private:

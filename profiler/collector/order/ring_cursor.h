@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads one ring: takes the published records in order, and returns their space to the writer.
 //
-//   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer publishes meanwhile
+//   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer has published since
 //
 // Nothing in the ring is trusted. Each record is copied before it is read. After an invalid record, the
 // cursor skips to the head and counts the bytes.

@@ -16,7 +16,7 @@
 
 namespace vramscope::collector {
 
-// The part of RingFileHeader that never changes once the magic is there.
+// The part of RingFileHeader that never changes once the target has written the magic.
 struct RingFileFacts {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;

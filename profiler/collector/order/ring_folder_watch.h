@@ -16,7 +16,7 @@ namespace vramscope::collector {
 
 class RingFolderWatch {
  public:
-  // If the kernel provides no watch, each call lists the folder.
+  // If the kernel provides no watch, each Collect lists the folder.
   explicit RingFolderWatch(std::string folder);
   ~RingFolderWatch();
   RingFolderWatch(const RingFolderWatch&) = delete;
@@ -32,7 +32,8 @@ class RingFolderWatch {
   // New files since the last call. A parent comes before its forked child.
   std::vector<Found> Collect();
 
-  // Complete programs since the last call: ring file ("4711.0.ring") -> path. The caller removes the file.
+  // Programs completed since the last call: ring file ("4711.0.ring") -> path of the program. The caller
+  // removes the program.
   std::map<std::string, std::string> TakePrograms() { return std::exchange(programs_, {}); }
 
   // One sentence for each of the first 16 files that are not ring files.

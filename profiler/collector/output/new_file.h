@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output file of any command, except a recording. The file appears complete or not at all. Without Commit
-// nothing remains, even if a signal ends the program. A stream (output_place.h) gets everything in one piece.
+// An output file of any command, except a trace that is being recorded. The file appears complete or not at
+// all. Without Commit nothing remains, even if a signal ends the program. A stream (output_place.h) gets
+// everything in one piece.
 #pragma once
 
 #include <memory>

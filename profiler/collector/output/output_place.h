@@ -29,7 +29,8 @@ Result<int> OpenStream(const OutputPlace& place);
 Status CheckIsNoInput(const std::string& output, const std::vector<std::string>& inputs);
 
 // Replaces %r (rank), %h (host), %p (process number), %j (job), %q{VARIABLE} and %% in a user's file name.
-// Rank and job come from torchrun, Slurm, Open MPI, MPICH, PBS, LSF or SGE. An error if one is not set.
+// Rank and job come from torchrun, Slurm, Open MPI, MPICH, PBS, LSF or SGE. An error if `name` uses one that
+// is not set.
 Result<std::string> ExpandName(const std::string& name);
 
 }  // namespace vramscope::collector

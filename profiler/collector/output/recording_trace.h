@@ -26,7 +26,7 @@ struct RecordingTrace {
   void Discard() const;
 };
 
-// Creates the file of the options, or run.vms, run-2.vms, ... (trace_claim.h).
+// Creates the file that `options` names, or run.vms, run-2.vms, ... (trace_claim.h).
 Result<RecordingTrace> OpenTrace(const RecordOptions& options);
 
 // VRAMSCOPE_OPTIONS for a process recorded with these options.

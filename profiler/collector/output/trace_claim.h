@@ -33,8 +33,8 @@ enum class OldTraces { kWriteOver, kLeave };
 
 class TraceClaim {
  public:
-  // Takes the file `path`. If another recorder has this file, or it must be kept, takes the first free name
-  // among path-2, path-3, ... A stream (output_place.h) is used as it is.
+  // Takes the file `path`. If another recorder has this file, or the file must be kept, takes the first free
+  // name among path-2, path-3, ... A stream (output_place.h) is used as it is.
   static Result<TraceClaim> Take(const std::string& path, OldTraces old_traces);
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -2,7 +2,7 @@
 // Records a process that is already running, for a while, and then leaves it.
 //
 //   CheckTarget ── output ── session folder ── Inject ── Recorder, until enough ── pause ─┐
-//                                                               close ── has it let go? ──┘
+//                                                      close ── has the process let go? ──┘
 //
 // The process must be in our mount and PID namespaces. The process is not our child: Ctrl-C reaches only us.
 #pragma once

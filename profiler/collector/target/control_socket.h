@@ -2,7 +2,7 @@
 // A Unix socket in the session folder for requests of the same user to a recording.
 //
 //   asks:     "dump\n"                     one line
-//   answers:  "ok run.vms\n"               or "no <one sentence>\n", then it hangs up
+//   answers:  "ok run.vms\n"               or "no <one sentence>\n"; then the recording hangs up
 //
 // The targets' variable VRAMSCOPE_SESSION names the folder, so a pid is enough to find the socket.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The place of a process in its job: the variables that its launcher set, its host and its pod.
 //
-// Why from the process: `vramscope record -- torchrun ...` has no rank, but its children have. Only the
-// variables of a fixed list are read, because environments hold secrets.
+// Why each process is examined: `vramscope record -- torchrun ...` has no rank, but its children have. Only
+// the variables of a fixed list are read, because environments hold secrets.
 //
 //   RANK=37 LOCAL_RANK=3 WORLD_SIZE=64 on node-09  ->  rank "37", host "node-09", env.RANK "37", ...
 #pragma once

@@ -19,7 +19,7 @@ std::string ThreadName(uint32_t pid, uint32_t thread);
 // The pid of the process in our pid namespace. 0 = the process is not visible from here. A running process of
 // this user is always visible.
 uint32_t PidHere(const trace::ProcessIdentity& process);
-// True only if it is certain.
+// True only if the process has certainly ended.
 bool HasEnded(const trace::ProcessIdentity& process);
 
 uint32_t ParentOf(uint32_t pid);

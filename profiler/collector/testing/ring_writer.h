@@ -65,7 +65,7 @@ class RingWriter {
   void DefineString(uint64_t ticks, uint32_t id, std::string_view text);
   void DefineStack(uint64_t ticks, uint32_t id, std::span<const uint64_t> frames);
   void CountLost(uint64_t count, uint64_t ticks);
-  // The thread ends.
+  // Call when the thread ends.
   void Close();
 
   [[nodiscard]] trace::RingHeader& header() { return *header_; }

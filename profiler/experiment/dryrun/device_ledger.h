@@ -46,7 +46,7 @@ struct DeviceLedger {
 std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std::string& shared_file,
                                             uint64_t capacity_bytes);
 
-// The ledger with the highest peak. Capacity 0 if there are none.
+// The ledger with the highest peak. If there are no ledgers, its capacity is 0.
 DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers);
 
 }  // namespace vramscope::experiment

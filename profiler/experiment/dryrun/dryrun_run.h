@@ -39,7 +39,7 @@ struct UncountedWorkspaces {
   bool batch_norm = false;
 };
 
-// The command with other assumptions about its data.
+// The result of the command with other assumptions about its data.
 struct OtherBound {
   AssumedValues assumed;
   std::optional<bool> fits;  // nullopt: the command fails with them
@@ -68,7 +68,7 @@ struct DryrunResult {
   std::string without_xla;           // why XLA did not compile, although Keras would on a GPU; "" = it did
   bool stopped_by_calm = false;      // stopped because the peak no longer grew
   std::vector<DataRead> data_reads;  // sizes first, then by count
-  bool read_vectors = false;         // more values were read at once than data_reads covers
+  bool read_vectors = false;         // several values were read at once, at places that data_reads lacks
   ConvolutionWorkspaces workspaces;
   UncountedWorkspaces uncounted;
   uint64_t survived_errors = 0;                   // out-of-memory errors that the program survived
@@ -109,8 +109,8 @@ class DryrunRunner {
   DryrunRunner(const DryrunPlan& plan, std::string simulated_folder)
       : plan_(plan), simulated_folder_(std::move(simulated_folder)) {}
 
-  // Fails if the command could not be started, or if its trace cannot be read. `log_text`: the output with
-  // kToFile.
+  // Fails if the command could not be started, or if its trace cannot be read. `log_text`: gets the command's
+  // output, if `output` is kToFile.
   Result<DryrunResult> Run(const std::vector<std::string>& command, const collector::SimulatedDevice& device,
                            CommandOutput output, std::string* log_text = nullptr,
                            const RunVariant& variant = {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the GPU models on which a program fits, with few runs, for `vramscope dryrun --gpu all`. The program
-// runs on the largest GPU, or on the largest of each kind if memory depends on the kind. Models close to
-// their limit get their own run.
+// runs on the largest GPU, or on the largest of each kind of attention (AttentionKind) if fused attention
+// ran. Models close to their limit get their own run.
 #pragma once
 
 #include <deque>

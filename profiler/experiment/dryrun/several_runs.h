@@ -12,7 +12,8 @@
 namespace vramscope::experiment {
 
 // One run of the plan's command. If the run fails with assumed zeros, it is repeated with computed integers.
-// If its memory depends on data, it is repeated for `upper`. plan.say announces further runs.
+// If its memory depends on data, it is repeated for the upper bound (DryrunResult::upper). plan.say announces
+// further runs.
 [[nodiscard]] Result<DryrunResult> RunWithBounds(const DryrunPlan& plan, DryrunRunner& runner,
                                                  CommandOutput output);
 
@@ -21,7 +22,7 @@ class Series {
  public:
   Series(const DryrunPlan& plan, DryrunRunner& runner);
 
-  // `log`: the command's output.
+  // `log`: gets the command's output.
   [[nodiscard]] Result<DryrunResult> Run(const std::vector<std::string>& command,
                                          const collector::SimulatedDevice& device, uint64_t order,
                                          std::string& log);

@@ -15,7 +15,7 @@ inline void* mmap(void*, size_t, int, int, int file, int) {
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(file));
   const HANDLE mapping = CreateFileMappingW(handle, nullptr, PAGE_READONLY, 0, 0, nullptr);
   void* const address = mapping == nullptr ? nullptr : MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
-  if (mapping != nullptr) CloseHandle(mapping);  // the view keeps it
+  if (mapping != nullptr) CloseHandle(mapping);  // the view keeps the mapping
   if (address != nullptr) return address;
   errno = ENOMEM;
   return MAP_FAILED;
