@@ -1,32 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# vramscope_read_together(TARGET folder/one.cc ...): compiles the files of each folder as one unit, or as a few units of about the same size, so that
-# their headers are read once. A unit has at most a dozen files: it takes seconds to compile, and a developer waits for that after each edit. Names in
-# unnamed namespaces must differ within a folder. The injected libraries are compiled file by file: their files and headers are small. So is the build
-# with the thread sanitizer, which therefore finds files that rely on the includes of another file.
+# vramscope_read_together(TARGET one.cc folder/two.cc ...): compiles the files of a target, in this order, as a few units of about the same size.
+# Each unit reads its headers once, and compiles each function of a template once. Names in unnamed namespaces must differ within a room.
+#
+# A unit has at most VRAMSCOPE_UNITY_FILES files: by default a dozen, because a developer waits for it after each edit. Sanitizer builds are for
+# whole runs of the tests, and have larger units. The injected libraries are compiled file by file: their files and headers are small. So is the
+# build with the thread sanitizer, which therefore finds files that rely on the includes of another file.
+set(VRAMSCOPE_UNITY_FILES 12 CACHE STRING "With VRAMSCOPE_UNITY: at most so many files in a unit")
+
 function(vramscope_read_together target)
   if(NOT VRAMSCOPE_UNITY OR CMAKE_CURRENT_SOURCE_DIR MATCHES "/injector/")
     return()
   endif()
-  set(most 12)
-  set(folders "")
   set(sources ${ARGN})
   list(FILTER sources EXCLUDE REGEX "^/")  # generated files
+  list(LENGTH sources files)
+  math(EXPR units "(${files} + ${VRAMSCOPE_UNITY_FILES} - 1) / ${VRAMSCOPE_UNITY_FILES}")
+  set(number 0)
   foreach(source ${sources})
-    get_filename_component(folder ${source} DIRECTORY)
-    string(MAKE_C_IDENTIFIER "in_${folder}" folder)
-    list(APPEND folders ${folder})
-    list(APPEND ${folder} ${source})
-  endforeach()
-  list(REMOVE_DUPLICATES folders)
-  foreach(folder ${folders})
-    list(LENGTH ${folder} files)
-    math(EXPR units "(${files} + ${most} - 1) / ${most}")
-    set(number 0)
-    foreach(source ${${folder}})
-      math(EXPR unit "${number} * ${units} / ${files}")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${unit})
-      math(EXPR number "${number} + 1")
-    endforeach()
+    math(EXPR unit "${number} * ${units} / ${files}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP together_${unit})
+    math(EXPR number "${number} + 1")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()

@@ -6,15 +6,16 @@
 
 #include <future>
 
+#include "profiler/model/testing/driver_script.h"
 #include "profiler/whatif/testing/block_loop.h"
 #include "viewer/model/whatif_view.h"
 
 namespace vramscope::viewer {
 namespace {
 
+using model::testing::kMiB;
 using whatif::BlockLoop;
 
-constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kFeatures = 524'288;  // floats a sample: tensors of 16 MiB
 
 struct Case {

@@ -14,7 +14,7 @@
 namespace vramscope::viewer {
 namespace {
 
-constexpr size_t kMostBytes = 1 << 16;
+constexpr size_t kMostLayoutBytes = 1 << 16;
 
 // Sets `value` to the number in `text`, if that is within the bounds.
 void ReadNumber(std::string_view text, float least, float most, float& value) {
@@ -31,7 +31,7 @@ std::string LayoutPath() {
 
 WindowLayout ReadLayout(const std::string& path) {
   WindowLayout layout;
-  std::istringstream file(ReadSmallFile(path, kMostBytes).value_or(""));
+  std::istringstream file(ReadSmallFile(path, kMostLayoutBytes).value_or(""));
   for (std::string line; std::getline(file, line);) {
     const std::string_view text = line;
     const size_t sign = text.find('=');

@@ -12,7 +12,7 @@
 namespace vramscope::viewer {
 namespace {
 
-constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMostSourceBytes = 1 << 20;
 
 struct DiskText {
   std::string text;
@@ -25,9 +25,9 @@ Result<DiskText> ReadFile(const std::string& path) {
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0) return Error{fmt::format("{} is not on this machine.", name)};
   if (!S_ISREG(facts.st_mode)) return Error{fmt::format("{} is not a file.", name)};
-  auto text = ReadSmallFile(path, kMostBytes);
+  auto text = ReadSmallFile(path, kMostSourceBytes);
   if (!text) return Error{fmt::format("{} cannot be read.", name)};
-  return DiskText{std::move(*text), static_cast<size_t>(facts.st_size) > kMostBytes};
+  return DiskText{std::move(*text), static_cast<size_t>(facts.st_size) > kMostSourceBytes};
 }
 
 // Lines `first` to `last` of `text`. Sets `count` to the number of lines up to `last`.

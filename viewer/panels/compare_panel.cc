@@ -140,21 +140,21 @@ void ShowChangeBar(int64_t change, int64_t largest) {
   list.AddLine({middle, at.y}, {middle, at.y + Em(1)}, look().colors.line);
 }
 
-struct Line {
+struct ComparedRow {
   std::string name;
   const Row* row;
   ImU32 color;  // of a square before the name; 0 = none
 };
 
-void ShowRows(NamedTable& table, const char* heading, const std::vector<Line>& lines) {
+void ShowRows(NamedTable& table, const char* heading, const std::vector<ComparedRow>& lines) {
   if (lines.empty()) return;
   table.NextName();
   PushFont(look().fonts.strong);
   ImGui::TextUnformatted(heading);
   ImGui::PopFont();
   int64_t largest = 0;
-  for (const Line& line : lines) largest = std::max<int64_t>(largest, std::abs(line.row->change()));
-  for (const Line& line : lines) {
+  for (const ComparedRow& line : lines) largest = std::max<int64_t>(largest, std::abs(line.row->change()));
+  for (const ComparedRow& line : lines) {
     table.NextName();
     if (line.color != 0) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -186,7 +186,7 @@ void ShowTable(App& app, const diff::Diff& diff, ImVec2 size) {
                     {"", 3, 0.5f, false, true}},
                    0, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, size))
     return;
-  std::vector<Line> lines;
+  std::vector<ComparedRow> lines;
   for (const Row& row : diff.categories) {
     const auto category = classify::CategoryFromKey(row.name);
     lines.push_back(

@@ -17,7 +17,7 @@ using fragmentation::SettingIn;
 using fragmentation::WithoutSetting;
 using fragmentation::WithSetting;
 
-constexpr size_t kMostText = 500;
+constexpr size_t kMostTyped = 500;
 constexpr int kLeastSplit = 21;  // MiB; most releases of PyTorch refuse less
 constexpr int kMostSplit = 2048;
 
@@ -267,7 +267,7 @@ void ShowSettings(App& app, const WhatIfSubject& subject) {
     question.settings = changed == recorded ? std::nullopt : std::optional(changed);
   };
   LeverName("Allocator", "alloc-conf");
-  char text[kMostText];
+  char text[kMostTyped];
   *fmt::format_to_n(text, sizeof text - 1, "{}", settings).out = '\0';
   const float hint_room = ImGui::GetContentRegionAvail().x - 2 * ImGui::GetStyle().FramePadding.x;
   const std::string hint = FitText(look().fonts.text, "PYTORCH_CUDA_ALLOC_CONF", hint_room);

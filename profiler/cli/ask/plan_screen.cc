@@ -116,7 +116,7 @@ Json VerifiedJson(const Verified& verified) {
           {"fits", !verified.refuted}};
 }
 
-Json VerdictJson(const plan::Verdict& verdict, std::optional<uint64_t> beside_bytes) {
+Json PlanVerdictJson(const plan::Verdict& verdict, std::optional<uint64_t> beside_bytes) {
   return {{"changes", ChangesJson(verdict.changes)},
           {"after", UseJson(verdict.prediction.after, beside_bytes)},
           {"error_band", BandJson(verdict.prediction)},
@@ -184,7 +184,7 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
   document["plans"] = Json::array();
   for (size_t i = 0; i < answer.plans.plans.size(); ++i) {
     const Plan& plan = answer.plans.plans[i];
-    Json one = VerdictJson(plan.verdict, BesideOn(subject));
+    Json one = PlanVerdictJson(plan.verdict, BesideOn(subject));
     one["exact"] = plan.exact;
     one["least_extra_ns"] = plan.exact ? Json(nullptr) : Json(static_cast<uint64_t>(plan.least_ns));
     if (const Verified* verified = answer.VerifiedOf(plan))
@@ -192,7 +192,7 @@ std::string PlanJson(const PlanSubject& subject, const PlanAnswer& answer) {
     document["plans"].push_back(std::move(one));
   }
   const bool none = answer.plans.plans.empty();
-  document["floor"] = none ? VerdictJson(answer.plans.floor, BesideOn(subject)) : Json(nullptr);
+  document["floor"] = none ? PlanVerdictJson(answer.plans.floor, BesideOn(subject)) : Json(nullptr);
   document["shortfall_bytes"] =
       none ? answer.plans.floor.needed - std::min(answer.plans.floor.needed, subject.reserved_limit) : 0;
   document["complete"] = answer.plans.complete;
@@ -234,7 +234,7 @@ std::string LargestBatchJson(const PlanSubject& subject, const plan::LargestBatc
   document["batches"] = Json::array();
   for (const plan::LargestBatch& row : answer.rows) {
     Json one = {{"batch", row.size}, {"with", ChangesJson(row.others)}};
-    if (row.size != 0) one.update(VerdictJson(row.verdict, BesideOn(subject)));
+    if (row.size != 0) one.update(PlanVerdictJson(row.verdict, BesideOn(subject)));
     document["batches"].push_back(std::move(one));
   }
   return Dumped(document);
@@ -273,7 +273,8 @@ std::string SmallestGpuJson(const PlanSubject& subject, const std::vector<GpuAns
                 {"plan", nullptr}};
     std::optional<uint64_t> beside;
     if (subject.beside) beside = subject.beside->On(answer.gpu);
-    if (!answer.plans.plans.empty()) one["plan"] = VerdictJson(answer.plans.plans.front().verdict, beside);
+    if (!answer.plans.plans.empty())
+      one["plan"] = PlanVerdictJson(answer.plans.plans.front().verdict, beside);
     document["gpus"].push_back(std::move(one));
   }
   return Dumped(document);

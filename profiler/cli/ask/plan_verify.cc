@@ -11,7 +11,7 @@ namespace vramscope::cli {
 
 namespace {
 
-constexpr size_t kMostRuns = 16;
+constexpr size_t kMostReruns = 16;
 constexpr uint64_t kMoreWork = 4;  // times the usual search: a run of the command takes seconds anyway
 
 }  // namespace
@@ -44,11 +44,11 @@ class MeasuredPlans {
     for (const plan::Plan& plan : plans) {
       if (!known_.try_emplace(plan::TextOf(plan.verdict.changes)).second) continue;
       fresh.push_back(&plan);
-      if (known_.size() <= kMostRuns) asked.push_back(plan.verdict.changes);
+      if (known_.size() <= kMostReruns) asked.push_back(plan.verdict.changes);
     }
     std::vector<Verified> measured = asked.empty() ? std::vector<Verified>() : measure_(asked);
     measured.resize(fresh.size(),
-                    {.why_not = fmt::format("{} others were run, which is the limit", kMostRuns)});
+                    {.why_not = fmt::format("{} others were run, which is the limit", kMostReruns)});
     for (size_t i = 0; i < fresh.size(); ++i) Note(*fresh[i], std::move(measured[i]), found);
   }
 

@@ -17,7 +17,7 @@ using fleet::RankSummary;
 
 constexpr size_t kMostFindings = 24;
 
-std::string BytesOrDash(const std::optional<uint64_t>& bytes) {
+std::string RankBytesOrDash(const std::optional<uint64_t>& bytes) {
   return bytes.has_value() ? FormatBytes(*bytes) : "-";
 }
 
@@ -137,10 +137,10 @@ class Screen {
       row.push_back(FormatBytes(rank.peak_bytes));
       row.push_back(Bar(rank));
       row.push_back(Mostly(rank));
-      if (reserved) row.push_back(BytesOrDash(rank.reserved_bytes));
-      if (reserved) row.push_back(BytesOrDash(rank.unused_bytes));
-      if (used) row.push_back(BytesOrDash(rank.used_bytes));
-      if (room) row.push_back(BytesOrDash(rank.headroom_bytes()));
+      if (reserved) row.push_back(RankBytesOrDash(rank.reserved_bytes));
+      if (reserved) row.push_back(RankBytesOrDash(rank.unused_bytes));
+      if (used) row.push_back(RankBytesOrDash(rank.used_bytes));
+      if (room) row.push_back(RankBytesOrDash(rank.headroom_bytes()));
       if (growth)
         row.push_back(
             rank.growth_per_step == 0 ? "" : FormatSignedBytes(static_cast<int64_t>(rank.growth_per_step)));

@@ -91,7 +91,7 @@ std::string WithoutPrefix(std::string text) {
   return text;
 }
 
-VerbAnswer RunVerbOf(const Tool& tool, const std::vector<std::string>& words) {
+VerbAnswer RunVerbOfTool(const Tool& tool, const std::vector<std::string>& words) {
   const auto verbs = Verbs();
   const auto verb = std::find_if(verbs.begin(), verbs.end(),
                                  [&](const Verb& each) { return each.name == std::string(tool.name); });
@@ -135,7 +135,7 @@ Result<int> McpVerb(const Arguments& arguments, const Terminal&) {
   if (arguments.positionals().size() != 1) return UsageError("mcp needs one folder: vramscope mcp runs");
   ServedFolder folder = VRAMSCOPE_TRY(ServedFolder::Open(arguments.positionals().front()));
   signal(SIGPIPE, SIG_IGN);  // if the client is gone, fwrite fails instead
-  McpServer server(std::move(folder), VRAMSCOPE_VERSION, RunVerbOf);
+  McpServer server(std::move(folder), VRAMSCOPE_VERSION, RunVerbOfTool);
   std::string line;
   bool too_long = false;
   while (NextLine(line, too_long)) {

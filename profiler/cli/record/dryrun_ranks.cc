@@ -25,7 +25,7 @@ namespace {
 using experiment::DryrunResult;
 using RanksJson = nlohmann::ordered_json;
 
-constexpr uint64_t kMostRuns = 64;
+constexpr uint64_t kMostRankRuns = 64;
 
 struct JudgedRank {
   RankRun run;
@@ -54,7 +54,7 @@ std::string StageOf(std::vector<model::MeshPlace> mesh) {
 // One rank for each stage, with index 0 in all other dimensions. Meshes are in row-major order.
 std::map<std::string, uint64_t> RanksOfStages(const std::vector<model::MeshPlace>& root, uint64_t world) {
   std::map<std::string, uint64_t> stages;
-  for (uint64_t rank = 0; rank < world && stages.size() < kMostRuns; ++rank) {
+  for (uint64_t rank = 0; rank < world && stages.size() < kMostRankRuns; ++rank) {
     std::vector<model::MeshPlace> mesh = root;
     uint64_t rest = rank;
     for (auto place = mesh.rbegin(); place != mesh.rend(); ++place) {
@@ -179,7 +179,7 @@ Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world) {
   if (wanted.distinct) return wanted;
   std::set<uint64_t> ranks;
   if (text == "all")
-    for (uint64_t rank = 0; rank < std::min(world, kMostRuns + 1); ++rank) ranks.insert(rank);
+    for (uint64_t rank = 0; rank < std::min(world, kMostRankRuns + 1); ++rank) ranks.insert(rank);
   for (size_t begin = 0; text != "all" && begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string rank = text.substr(begin, end - begin);
@@ -190,9 +190,9 @@ Result<RanksWanted> ParseRanksWanted(const std::string& text, uint64_t world) {
     ranks.insert(number);
     begin = end + 1;
   }
-  if (ranks.size() > kMostRuns)
+  if (ranks.size() > kMostRankRuns)
     return Error{fmt::format("--ranks {}: these are more than {} runs. --ranks distinct runs each role once.",
-                             Printable(text), kMostRuns)};
+                             Printable(text), kMostRankRuns)};
   wanted.ranks.assign(ranks.begin(), ranks.end());
   return wanted;
 }
@@ -206,7 +206,7 @@ std::optional<uint64_t> NextDistinct(uint64_t world, const std::vector<RankRun>&
   }
   for (const uint64_t end : {uint64_t{0}, world - 1})
     if (!done.contains(end)) return end;
-  if (runs.size() >= kMostRuns) return std::nullopt;
+  if (runs.size() >= kMostRankRuns) return std::nullopt;
   const std::vector<model::MeshPlace> root = RootMesh(runs.front().summary, world);
   if (StageOf(root).empty()) return BetweenRoles(std::move(all));
   std::set<std::string> stages;

@@ -42,7 +42,7 @@ void OnSigbus(int, siginfo_t* info, void*) {
   errno = saved_errno;
 }
 
-void InstallOnce() {
+void HandleSigbusOnce() {
   static const bool installed = [] {
     struct sigaction action {};
     action.sa_sigaction = OnSigbus;
@@ -58,7 +58,7 @@ void InstallOnce() {
 SigbusGuard::SigbusGuard(void* begin, size_t bytes) : begin_(begin) {
   const auto address = reinterpret_cast<uintptr_t>(begin);
   Ranges().push_back({address, address + bytes});
-  InstallOnce();
+  HandleSigbusOnce();
 }
 
 SigbusGuard::~SigbusGuard() {

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class NewFileTest : public testing::Test {
+class NewFileTest : public ::testing::Test {
  protected:
   NewFileTest() {
-    std::string pattern = testing::TempDir() + "new_file_XXXXXX";
+    std::string pattern = ::testing::TempDir() + "new_file_XXXXXX";
     folder_ = mkdtemp(pattern.data());
     setenv("TMPDIR", folder_.c_str(), 1);
   }

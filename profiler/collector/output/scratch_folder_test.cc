@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(ScratchFolderTest, IsGoneWithItsOwnerAndLeavesTheUsersOwn) {
-  const std::string place = testing::TempDir() + "scratch_folder_test";
+  const std::string place = ::testing::TempDir() + "scratch_folder_test";
   const std::string users = place + "/vramscope-dryrun-results";
   fs::create_directories(users);
   std::ofstream(users + "/table.csv") << "precious";
@@ -36,7 +36,7 @@ TEST(ScratchFolderTest, IsGoneWithItsOwnerAndLeavesTheUsersOwn) {
 }
 
 TEST(ScratchFolderTest, IsGoneWhenASignalEndsItsOwner) {
-  const std::string place = testing::TempDir() + "scratch_folder_signal_test";
+  const std::string place = ::testing::TempDir() + "scratch_folder_signal_test";
   fs::create_directories(place);
   const pid_t child = fork();
   if (child == 0) {

@@ -44,7 +44,7 @@ void RemoveAndDie(int signal) {
   raise(signal);  // delivered when this handler returns
 }
 
-void InstallOnce() {
+void HandleEndingSignalsOnce() {
   static const bool installed = [] {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
       struct sigaction found {};
@@ -57,7 +57,7 @@ void InstallOnce() {
 }
 
 void Watch(const std::string& path, bool is_folder) {
-  InstallOnce();
+  HandleEndingSignalsOnce();
   if (path.size() >= PATH_MAX) return;
   for (UnfinishedFile& file : unfinished_files) {
     Slot free = Slot::kFree;

@@ -13,11 +13,11 @@ namespace {
 using model::EventIndex;
 using timeline::Part;
 
-enum class Kind : uint8_t { kStep, kBefore, kLater };
+enum class When : uint8_t { kStep, kBefore, kLater };
 
-Kind KindOf(const timeline::Span& span, bool any_step_before) {
-  if (span.step != 0 && span.part != Part::kEvaluation) return Kind::kStep;
-  return any_step_before ? Kind::kLater : Kind::kBefore;
+When KindOf(const timeline::Span& span, bool any_step_before) {
+  if (span.step != 0 && span.part != Part::kEvaluation) return When::kStep;
+  return any_step_before ? When::kLater : When::kBefore;
 }
 
 // Visits each change of the device's memory together with the kind of its moment.
@@ -105,7 +105,7 @@ void ReplayOutside(const Step& step, const classify::Analysis& analysis, const M
   const timeline::Training& training = analysis.training()[step.run->devices[step.device].process];
   constexpr uint64_t kLeftOut = 1;  // no address of the model is odd
   std::vector<uint64_t> addresses(step.run->blocks.size(), 0);
-  moments.Each([&](const model::Change& change, const timeline::Span& span, Kind kind) {
+  moments.Each([&](const model::Change& change, const timeline::Span& span, When kind) {
     const model::Block& block = step.run->blocks[change.block()];
     uint64_t& address = addresses[change.block()];
     if (!change.freed() && (block.Requested() == 0 || IsTransient(training, block, span))) address = kLeftOut;
@@ -114,8 +114,8 @@ void ReplayOutside(const Step& step, const classify::Analysis& analysis, const M
       (void)model.Free(address);
     else
       address = model.Malloc(block.Requested(), block.stream).value_or(0);
-    if (kind == Kind::kStep) return;
-    uint64_t& most = kind == Kind::kBefore ? rest.before.reserved : rest.later.reserved;
+    if (kind == When::kStep) return;
+    uint64_t& most = kind == When::kBefore ? rest.before.reserved : rest.later.reserved;
     most = std::max(most, model.statistics().all.reserved_bytes.current);
   });
 }
@@ -155,7 +155,7 @@ RestOfRun RestOf(const Step& step, const classify::Analysis& analysis) {
   uint64_t bytes = 0;
   LineCursor unseen(curve.device().unseen);
   LineCursor reserved(curve.device().reserved);
-  moments.Each([&](const model::Change& change, const timeline::Span&, Kind kind) {
+  moments.Each([&](const model::Change& change, const timeline::Span&, When kind) {
     const uint64_t size = step.run->blocks[change.block()].size;
     bytes = change.freed() ? bytes - size : bytes + size;
     const auto index = static_cast<size_t>(kind);
@@ -165,9 +165,9 @@ RestOfRun RestOf(const Step& step, const classify::Analysis& analysis) {
   for (size_t i = 0; i < std::size(parts); ++i)
     if (parts[i]->allocated != 0) parts[i]->place = moments.PlaceOf(at[i]);
   ReplayOutside(step, analysis, moments, rest);
-  rest.steps.reserved = recorded.reserved[static_cast<size_t>(Kind::kStep)];
+  rest.steps.reserved = recorded.reserved[static_cast<size_t>(When::kStep)];
   // If the run reserved more at such a moment than its steps had left, it needs that much.
-  const uint64_t later = recorded.reserved[static_cast<size_t>(Kind::kLater)];
+  const uint64_t later = recorded.reserved[static_cast<size_t>(When::kLater)];
   if (later > rest.steps.reserved) rest.later.reserved = later;
   return rest;
 }

@@ -15,13 +15,13 @@ using model::kNone;
 constexpr std::string_view kOps = "ops:";
 
 // A name that stands for several operators: those below autograd, which are the ones that the policy sees.
-struct Family {
+struct OpFamily {
   std::string_view name;
   std::vector<std::string> operators;
 };
 
-const std::vector<Family>& Families() {
-  static const std::vector<Family> families = {
+const std::vector<OpFamily>& OpFamilies() {
+  static const std::vector<OpFamily> families = {
       {"matmul", {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::_addmm_activation"}},
       {"attention",
        {"aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_efficient_attention",
@@ -31,15 +31,15 @@ const std::vector<Family>& Families() {
   return families;
 }
 
-const Family* FamilyOf(std::string_view name) {
-  for (const Family& family : Families()) {
+const OpFamily* OpFamilyOf(std::string_view name) {
+  for (const OpFamily& family : OpFamilies()) {
     if (family.name == name) return &family;
   }
   return nullptr;
 }
 
 bool IsCalled(const Step& step, const Op& op, const std::string& name) {
-  const Family* const family = FamilyOf(name);
+  const OpFamily* const family = OpFamilyOf(name);
   if (family == nullptr) return step.NameOf(op) == "aten::" + name;
   return std::find(family->operators.begin(), family->operators.end(), step.NameOf(op)) !=
          family->operators.end();

@@ -23,7 +23,7 @@ std::string Kernel(std::string_view value) {
   return "with torch.nn.attention.sdpa_kernel(SDPBackend." + name + "):\n    ...";
 }
 
-std::string Accumulate(std::string_view value) {
+std::string AccumulateLine(std::string_view value) {
   const std::string parts(value.substr(0, value.find(':')));
   return "for part in batch.chunk(" + parts + "):\n    (loss_of(part) / " + parts +
          ").backward()\noptimizer.step()";
@@ -34,7 +34,7 @@ std::string LowRank(std::string_view value) {
   return "model = peft.get_peft_model(model, peft.LoraConfig(r=" + rank + ", target_modules=...))";
 }
 
-std::string Optimizer(std::string_view value) {
+std::string OptimizerLine(std::string_view value) {
   constexpr std::pair<std::string_view, std::string_view> kClasses[] = {
       {"sgd", "torch.optim.SGD(model.parameters(), lr=..."},
       {"momentum", "torch.optim.SGD(model.parameters(), lr=..., momentum=0.9"},
@@ -63,8 +63,8 @@ std::string CodeLines(std::string_view lever, std::string_view value) {
   if (lever == "amp") return Amp(value);
   if (lever == "precision") return "model.to(" + TypeOf(value) + "), and the batch";
   if (lever == "attention") return Kernel(value);
-  if (lever == "accumulate") return Accumulate(value);
-  if (lever == "optimizer") return Optimizer(value);
+  if (lever == "accumulate") return AccumulateLine(value);
+  if (lever == "optimizer") return OptimizerLine(value);
   if (lever == "lora") return LowRank(value);
   if (lever == "freeze") return "parameter.requires_grad_(False), for parameters of " + std::string(value);
   if (lever == "batch" && value.ends_with('x'))

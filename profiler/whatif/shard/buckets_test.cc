@@ -17,7 +17,7 @@ using classify::Category;
 using model::kNone;
 using testing::ElementsAre;
 
-constexpr uint64_t kFloat = 4, kMatrix = 1 << 20;  // bytes, elements
+constexpr uint64_t kFloatBytes = 4, kMatrix = 1 << 20;  // bytes, elements
 
 class ShardBucketsTest : public testing::Test, protected WrittenStep {
  protected:
@@ -35,7 +35,7 @@ class ShardBucketsTest : public testing::Test, protected WrittenStep {
       offset += part, elements += part, at += 2;
     }
     for (const BlockIndex block : {parameter, gradient}) {
-      step_.blocks[block].requested = elements * kFloat;
+      step_.blocks[block].requested = elements * kFloatBytes;
       step_.blocks[block].name = name;
     }
     step_.blocks[parameter].category = Category::kParameter;
@@ -47,7 +47,7 @@ class ShardBucketsTest : public testing::Test, protected WrittenStep {
   [[nodiscard]] std::vector<uint64_t> Buckets() const {
     std::vector<uint64_t> buckets;
     for (const StepBlock& block : Replicated(step_, false).blocks)
-      if (block.category == Category::kCommunication) buckets.push_back(block.requested / kFloat);
+      if (block.category == Category::kCommunication) buckets.push_back(block.requested / kFloatBytes);
     return buckets;
   }
 };

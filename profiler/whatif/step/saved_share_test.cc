@@ -10,7 +10,7 @@ namespace {
 
 using model::kNone;
 
-constexpr uint8_t kBfloat16 = 15, kFloat = 6;  // c10::ScalarType
+constexpr uint8_t kBfloat16Type = 15, kFloatType = 6;  // c10::ScalarType
 constexpr uint64_t kElements = 1024;
 
 // One float32 block; an operator of forward saves a quarter of it.
@@ -32,7 +32,7 @@ class Weights : public testing::Test {
     step_.dims.push_back(kElements / 4);
     quarter_.block = 0;
     quarter_.shape = 1;
-    quarter_.dtype = kFloat;
+    quarter_.dtype = kFloatType;
   }
 
   Step step_;
@@ -134,7 +134,7 @@ TEST(SavedShareTest, AnExpandedViewHasAsManyElementsAsItShows) {
   step.nodes.resize(1);
   step.saved.push_back({0, 0, 15, 90, 1});
   Operand mask;
-  mask.block = 0, mask.shape = 1, mask.strides = 2, mask.tensor = 1, mask.dtype = kFloat;
+  mask.block = 0, mask.shape = 1, mask.strides = 2, mask.tensor = 1, mask.dtype = kFloatType;
   step.operands.push_back(mask);
   MeasureSaved(step);
   EXPECT_EQ(step.saved[0].share, 8);
