@@ -49,6 +49,12 @@ def python() -> str:
     return pythons()[0]
 
 
+def has_package(interpreter: str, package: str) -> bool:
+    """True if it is installed for the interpreter. Importing PyTorch would take seconds."""
+    code = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
+    return subprocess.run([interpreter, "-c", code, package], stderr=subprocess.DEVNULL, env=clean_environment(), check=False).returncode == 0
+
+
 def clean_environment(**changes: str) -> Dict[str, str]:
     """The caller's environment without variables that would change a target: recorder settings, preloads, Python paths. One compute
     thread: the machine may be small, and the order of allocations is then the program's own."""

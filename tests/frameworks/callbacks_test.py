@@ -26,7 +26,7 @@ class WithPackage(recorded_run.RecordingTest):
 
     def skip_without(self, *packages: str) -> None:
         for package in packages:
-            if recorded_run.run([python(), "-c", f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{package}') is None)"]).code:
+            if not recorded_run.has_package(python(), package):
                 self.skipTest(f"{package} is not installed for {python()}")
 
     def run_with_package(self, *command: str) -> recorded_run.Finished:

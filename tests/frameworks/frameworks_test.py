@@ -10,8 +10,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from modes import HERE, Known, Modes  # noqa: E402
+from modes import Known, Modes  # noqa: E402
 
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 
 
@@ -22,9 +23,10 @@ def python() -> str:
     return named
 
 
+@drawn.share(2)
 class FrameworksTest(recorded_run.RecordingTest):
     def check(self, known: Known, package: str = "torch", modes: str = "dryrun") -> None:
-        if recorded_run.run([python(), "-c", f"import {package}"], cwd=str(HERE)).code:
+        if not recorded_run.has_package(python(), package):
             self.skipTest(f"{package} is not installed for {python()}")
         runs = Modes(python(), known, self.folder)
         for mode in modes.split():

@@ -4,7 +4,6 @@
 VRAMSCOPE_TEST_FRAMEWORKS names a Python that has some of them; the default is the tests' Python. What is not installed is skipped, with a message.
 """
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Optional
@@ -33,8 +32,7 @@ print(results, other.omp_get_max_threads() > 0)
 
 def python_with(module: str) -> Optional[str]:
     candidates = [os.environ.get("VRAMSCOPE_TEST_FRAMEWORKS"), *recorded_run.pythons()]
-    ask_for = f"import importlib.util as u, sys; sys.exit(u.find_spec({module!r}) is None)"
-    return next((python for python in candidates if python and subprocess.run([python, "-c", ask_for], check=False).returncode == 0), None)
+    return next((python for python in candidates if python and recorded_run.has_package(python, module)), None)
 
 
 class Imports(RecordingTest):

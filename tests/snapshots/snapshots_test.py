@@ -8,11 +8,15 @@ import json
 import os
 import pickle
 import subprocess
+import sys
 import tempfile
 import unittest
 from typing import Any, Dict, List
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+import recorded_run  # noqa: E402
+
 SNAPSHOTS = os.path.join(HERE, "..", "..", "..", "shared", "data", "snapshots")
 VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
 
@@ -169,7 +173,7 @@ class RealSnapshots(unittest.TestCase):
 
     def test_pytorchs_own_viewer_opens_what_was_written(self) -> None:
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON", "")
-        if not python or subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode != 0:
+        if not python or not recorded_run.has_package(python, "torch"):
             self.skipTest("no PyTorch here")
         source = os.path.join(SNAPSHOTS, "small_from_empty.pickle")
         for arguments in ((source, self.out("a.vms")), (self.out("a.vms"), self.out("b.pickle")),

@@ -153,7 +153,7 @@ def chosen() -> List[Tuple[str, str, Change]]:
     """(program, name of the change, the change)"""
     every = bool(os.environ.get("VRAMSCOPE_TEST_EVERY"))
     found = []
-    left_out = [] if recorded_run.run([recorded_run.python(), "-c", "import bitsandbytes"]).code == 0 else ["adamw8bit"]
+    left_out = [] if recorded_run.has_package(recorded_run.python(), "bitsandbytes") else ["adamw8bit"]
     for program in [*SIZES, "bare"]:
         for name, change in (BARE if program == "bare" else SAMPLES).items():
             if (every or name in USUAL[program]) and name not in IMPOSSIBLE.get(program, left_out):

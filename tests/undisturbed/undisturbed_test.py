@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
 import device as simulated_device
+import drawn
 import recorded_run
 from recorded_run import SAMPLES, RecordingTest, python
 
@@ -128,6 +129,7 @@ def _add_tests(case: type, samples: Iterable[str], variants: Iterable[str]) -> N
 
 
 _add_tests(Undisturbed, SAMPLE_SIZES, VARIANTS)
+drawn.share(2)(Undisturbed)
 if os.environ.get("VRAMSCOPE_TEST_EVERY"):
     _add_tests(UndisturbedOnCuda, SAMPLE_SIZES, VARIANTS)
 else:

@@ -12,7 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
+import drawn  # noqa: E402
 import measure  # noqa: E402
 
 # Only transformations: re-runs are tested in tests/rerun.
@@ -28,6 +29,7 @@ MOST_ALLOCATED = 0.001  # of the truth
 MOST_RESERVED = 0.1  # one 2 MiB segment of these small models is 5 %
 
 
+@drawn.share(2)
 class SmallModels(unittest.TestCase):
     def check(self, model: str) -> None:
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON")
