@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh                   compiler, libraries, and a Python with PyTorch
 #   scripts/setup.sh --tests           also clang, for the sanitizers and the fuzz targets, CUDA's headers (4 MB), and training frameworks (600 MB)
+#   scripts/setup.sh --packages        only what a build without PyTorch needs; with --tests, a build of the tests
 #   scripts/setup.sh --web             also what scripts/web.sh needs: clang 22 with its C++ library for WebAssembly, sources of two libraries (400 MB)
 #   scripts/setup.sh --triton          also Triton, for the test of torch.compile (1 GB)
 #   scripts/setup.sh --torch VERSION   also build/venv-VERSION with that release of PyTorch (repeatable)
@@ -32,17 +33,19 @@ readonly torch_dependencies=(filelock typing-extensions setuptools sympy network
 # Headers of old and new releases, which the tables of driver functions are compared with; the wheels hold them and little else.
 readonly cuda_headers=(nvidia-cuda-runtime-cu11==11.8.89 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-runtime==13.0.96)
 
+only_packages=no
 with_tests=no
 with_triton=no
 with_web=no
 releases=()
 while (($#)); do
   case $1 in
+    --packages) only_packages=yes ;;
     --tests) with_tests=yes ;;
     --triton) with_triton=yes ;;
     --web) with_web=yes ;;
     --torch) releases+=("${2:?--torch wants a version}"); shift ;;
-    *) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -91,11 +94,24 @@ PYTHON
   done
 }
 
-# fetch_viewer_sources PYTHON: Dear ImGui and GLFW into build/viewer-sources. 54 MB to download, of which 11 MB are kept.
+# python_with_pip: a Python that can download. Debian's python3 has no pip, and build/venv may not be made yet.
+python_with_pip() {
+  local python
+  python=$(torch_python)
+  if ! "$python" -m pip --version >/dev/null 2>&1; then
+    python=$PWD/build/pip-venv/bin/python
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3-venv >&2
+    [[ -x $python ]] || python3 -m venv build/pip-venv >&2
+  fi
+  printf '%s\n' "$python"
+}
+
+# fetch_viewer_sources: Dear ImGui and GLFW into build/viewer-sources. 54 MB to download, of which 11 MB are kept.
 fetch_viewer_sources() {
-  local folder=$PWD/build/viewer-sources name=${viewer_sources%%==*} version=${viewer_sources##*==}
+  local folder=$PWD/build/viewer-sources name=${viewer_sources%%==*} version=${viewer_sources##*==} python
   local archive=${name//-/_}-$version
   [[ -e $folder/complete-$version ]] && return 0
+  python=$(python_with_pip)
   rm -rf "$folder"
   mkdir -p "$folder/backend/scikit_build_core"
   # pip runs a source package's build backend to get its name, and would install that backend first. This stand-in answers instead.
@@ -108,7 +124,7 @@ def prepare_metadata_for_build_wheel(folder, settings=None):
     return info.name
 PYTHON
   printf '%s --hash=sha256:%s\n' "$viewer_sources" "$viewer_sources_sha256" >"$folder/requirements.txt"
-  PYTHONPATH=$folder/backend "$1" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation \
+  PYTHONPATH=$folder/backend "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation \
     --ignore-requires-python --require-hashes -r "$folder/requirements.txt" -d "$folder" >"$folder/fetch.log" 2>&1 ||
     die "pip could not get the sources of Dear ImGui and GLFW ($viewer_sources): is there a network? See $folder/fetch.log"
   tar -x -f "$folder/$archive.tar.gz" -C "$folder" --strip-components 3 --exclude '*/docs' --exclude '*/examples' --exclude '*/tests' \
@@ -154,10 +170,12 @@ else
   done
 fi
 
+fetch_viewer_sources
+[[ $only_packages == no ]] || exit 0
+
 if [[ -z ${VRAMSCOPE_PYTHON:-} ]] && ! has_torch python3; then
   make_venv build/venv "$newest_torch" numpy
 fi
-fetch_viewer_sources "$(torch_python)"
 if [[ $with_triton == yes ]]; then
   python=$(torch_python)
   # The release of Triton that PyTorch's metadata requires.

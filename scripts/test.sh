@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, checks the sources (lint.sh), builds, and runs the tests: unit tests and the viewer's scripts under the sanitizers, end-to-end tests on the
-# release build, fuzz targets for fifteen seconds each. Meanwhile the sanitizer builds use the processor time that the tests leave idle.
+# release build, fuzz targets for fifteen seconds each. From the beginning, the sanitizer builds use the processor time that the other steps leave idle,
+# such as the setup, which mostly downloads.
 #
 #   scripts/test.sh                  about 25 minutes on two cores
 #   scripts/test.sh --quick          lint, unit tests and the end-to-end tests without PyTorch, all on the release build; no sanitizers
@@ -30,7 +31,7 @@ while (($#)); do
         more_pythons+=("$PWD/build/venv-$release/bin/python")
       done
       shift ;;
-    *) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -131,6 +132,7 @@ viewer_with_sanitizers() {
 # for one, shows its output, and fails if it failed.
 build_behind() {
   local preset
+  mkdir -p build
   last_behind=${*: -1}
   for preset in "$@"; do rm -f "build/behind-$preset.status"; done
   export -f build_asan build_tsan configure build torch_python say
@@ -175,31 +177,36 @@ lint() {
 # with_unit_tests: true if the release build has the unit tests. The build with the address sanitizer always has them, so CI builds and runs them once.
 with_unit_tests() { [[ $quick == yes || $every == yes ]]; }
 
-# The collector's tests compile the bridge for the PyTorch at hand; the other builds have no PyTorch.
+# The collector's tests compile the bridge for the PyTorch at hand; the other builds have no PyTorch. A build for one run of all tests has larger
+# units (cmake/ReadTogether.cmake) than one that is repeated after each edit.
 build_release() {
-  local joined targets=(all)
+  local joined unit_tests=ON unit_files=12 targets=(all)
   joined=$(IFS=:; printf '%s' "${more_pythons[*]-}")
-  with_unit_tests || targets+=(collector_test)
-  configure release -DVRAMSCOPE_TEST_PYTHONS="$joined" -DVRAMSCOPE_UNIT_TESTS="$(with_unit_tests && echo ON || echo OFF)" &&
+  with_unit_tests || { unit_tests=OFF; unit_files=40; targets+=(collector_test); }
+  configure release -DVRAMSCOPE_TEST_PYTHONS="$joined" -DVRAMSCOPE_UNIT_TESTS="$unit_tests" -DVRAMSCOPE_UNITY_FILES="$unit_files" &&
     build release --target "${targets[@]}"
 }
-build_asan() { configure asan && build asan --target unit_tests fuzzers; }
+# The builds behind the tests: one compiler for each core. Two builds run at the same time, and a compiler needs up to 1.4 GB.
+build_asan() { configure asan && build asan --parallel "$(nproc)" --target unit_tests fuzzers; }
 # Not optimized, so no test runs its programs: it only matters that they link.
 build_odr() { configure odr && build odr --target vramscope; }
-build_tsan() { configure tsan && build tsan --target $threaded_targets; }
+build_tsan() { configure tsan && build tsan --parallel "$(nproc)" --target $threaded_targets; }
 
 # Rooms whose threads share memory. The viewer's model needs nearly all of the analysis built a third time, so only --all has it.
 threaded=(injector_core collector)
 [[ $every == no ]] || threaded+=(model viewer_model)
 export threaded_targets="${threaded[*]/%/_test}"
 
+if [[ $quick == no ]]; then
+  scripts/setup.sh --tests --packages
+  build_behind asan tsan
+fi
 scripts/setup.sh "${setup[@]}"
 stage "lint" lint
 stage "build release" build_release
 if [[ $quick == yes ]]; then
   stage "test release" run_tests release -L 'unit|scripts|quick'
 else
-  build_behind asan tsan
   if with_unit_tests; then stage "test release" run_tests release; else stage "test release" run_tests release -L 'e2e|shim|scripts|samples|torch'; fi
   stage "build with the address and undefined-behavior sanitizers" built asan
   stage "test with the address and undefined-behavior sanitizers" run_tests asan -L unit
