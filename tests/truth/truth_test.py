@@ -300,6 +300,8 @@ CPP = {
 }
 add_tests(GptCpp, CPP)
 add_tests(GptCppOnCuda, CPP)
+for case in (GptOnCuda, ResnetOnCuda, GanOnCuda, AutoencoderLbfgsOnCuda, GptOnGpus):
+    drawn.share(2)(case)
 del TruthTest, OnCuda  # they are no tests of their own
 
 if __name__ == "__main__":

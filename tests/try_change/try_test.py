@@ -8,13 +8,13 @@ in the order of a hash table of pointers, so even two runs of one program differ
     VRAMSCOPE_TEST_EVERY=1 python3 try_test.py Histories        every change of every program
 """
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "simulated_cuda")]
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from device import DeviceTest, environment  # noqa: E402
 
@@ -105,7 +105,7 @@ BARE = {
     "emptied_and_accumulation": Change(["--empty-cache", "after-step", "--accumulate", "2", "--batch", "8", "--steps", "6"],
                                        {"empty_cache": "after-step", "accumulate": 2}, ["--steps", "6"]),
 }
-# One change of each kind, each where it is hardest; the others with VRAMSCOPE_TEST_EVERY.
+# One change of each kind, each where it is hardest, half of them in each commit; the others with VRAMSCOPE_TEST_EVERY.
 USUAL = {
     "gpt": ["bf16", "fp16", "checkpoint", "sgd", "loop", "batch", "accumulation", "expandable"], "resnet": ["bf16_and_checkpoint", "momentum"],
     "gan": ["fp16", "checkpoint_by_name", "fused"], "autoencoder_lbfgs": ["bf16_and_checkpoint"],
@@ -151,13 +151,14 @@ IMPOSSIBLE = {
 
 def chosen() -> List[Tuple[str, str, Change]]:
     """(program, name of the change, the change)"""
-    every = bool(os.environ.get("VRAMSCOPE_TEST_EVERY"))
     found = []
     left_out = [] if recorded_run.has_package(recorded_run.python(), "bitsandbytes") else ["adamw8bit"]
     for program in [*SIZES, "bare"]:
+        usual = drawn.chosen(USUAL[program], 2)
         for name, change in (BARE if program == "bare" else SAMPLES).items():
-            if (every or name in USUAL[program]) and name not in IMPOSSIBLE.get(program, left_out):
+            if (drawn.EVERY or name in usual) and name not in IMPOSSIBLE.get(program, left_out):
                 found.append((program, name, change))
+    print(f"{len(found)} changes have their turn; VRAMSCOPE_TEST_DRAW={drawn.turn()} repeats it", file=sys.stderr)
     return found
 
 
