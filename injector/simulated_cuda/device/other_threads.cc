@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,10 +37,12 @@ uint64_t Read(clockid_t clock) {
 
 }  // namespace
 
+pid_t OwnThread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
 bool AnotherThreadRuns(std::span<const pid_t> except) {
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return true;
-  const pid_t self = gettid();
+  const pid_t self = OwnThread();
   bool runs = false;
   while (const dirent* const entry = runs ? nullptr : readdir(tasks)) {
     const pid_t tid = static_cast<pid_t>(std::atol(entry->d_name));

@@ -9,6 +9,9 @@
 
 namespace vramscope::simulated {
 
+// The kernel's number of the calling thread. gettid() of the C library needs glibc 2.30.
+pid_t OwnThread();
+
 // True if a thread other than the caller and those in `except` runs, or waits for a core or disk. False if
 // all others sleep. True if /proc cannot be read. About 5 us per thread.
 bool AnotherThreadRuns(std::span<const pid_t> except);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/simulated_cuda/device/pollers.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "injector/simulated_cuda/device/other_threads.h"
@@ -17,7 +15,7 @@ void Pollers::BeginAnew(uint64_t progress) {
 }
 
 bool Pollers::IsDone(const AskedWork& work, uint64_t progress) {
-  const pid_t self = gettid();
+  const pid_t self = OwnThread();
   if (std::find(threads_.begin(), threads_.end(), self) == threads_.end()) threads_.push_back(self);
   asked_.insert(work);
   if (progress != progress_) {
