@@ -103,7 +103,7 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
-// The result if ok; otherwise its error, prefixed, or of the kind "cannot judge".
+// PrefixError prefixes the error of a failed result; CannotJudge changes its kind. An ok result passes through.
 template <typename T>
 Result<T> PrefixError(const std::string& where, Result<T> result) {
   if (!result.ok()) return PrefixError(where, result.error());

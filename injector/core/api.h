@@ -109,8 +109,8 @@ int vramscope_program(const char* text, size_t length, uint64_t step);
 
 /* Call once after `import tensorflow`. 1 if TensorFlow's allocators reach the hooks. */
 int vramscope_tensorflow_ready(void);
-/* Call if the operator with this name, in a traced function, computes the gradient of `variable` (`name`:
- * interned). The operator's output is then labeled in each step. */
+/* Call if the operator `operator_name` of a traced function computes the gradient of `variable`. Its output is
+ * then labeled `name` (interned) in each step. */
 void vramscope_tensorflow_gradient(const char* operator_name, uint32_t name, uint64_t variable);
 /* Call before and after a traced function that is a training step. Names of the optimizer's operators contain
  * `optimizer_scope`. */
@@ -138,8 +138,8 @@ struct VramscopeJaxLabel {
 };
 /* Labels the arguments and results in each execution of the program with this name and these counts. `phase`:
  * value of the counter "step.phase" while it runs (1 forward, 2 backward, 3 optimizer, 0 none). `step`: 0
- * none; 1 each execution is a step or ends one; 2 gradients of a step that another program ends. `labels`:
- * those of the arguments, then those of the results. */
+ * = none; 1 = an execution ends a step; 2 = it computes gradients, and another program ends the step.
+ * `labels`: those of the arguments, then those of the results. */
 void vramscope_jax_describe(const char* program, uint32_t phase, uint32_t step, uint32_t argument_count,
                             uint32_t result_count, const struct VramscopeJaxLabel* labels);
 /* The role of the latest label of the array at this address; stores the label's name. 0 = no label. */

@@ -60,8 +60,8 @@ bool StartSession();
 // created.
 bool StartSessionIn(const char* folder, const char* text, int collector);
 // Ends the session, if any. Nothing is recorded from here on, not even in later children. Mappings are
-// released. Waits some milliseconds until no thread is inside the recorder. If a thread takes more than two
-// seconds, its ring's addresses stay mapped, empty. Not from inside the recorder, and never concurrently with
+// released. Waits some milliseconds until no thread is inside the recorder. A thread that stays inside for
+// more than two seconds keeps its ring mapped, as empty memory. Not from inside the recorder, and never concurrently with
 // itself or StartSessionIn.
 void StopSession();
 

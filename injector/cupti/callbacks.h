@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the memory events that CUPTI's callbacks report. The records are like the hooks', but without the
+// Records the memory events that CUPTI's callbacks report. They equal the hooks' records, without the
 // calling library.
 #pragma once
 

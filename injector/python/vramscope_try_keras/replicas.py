@@ -4,7 +4,8 @@
 The strategy is created when the program creates its first layer or optimizer. Earlier would be too early: a strategy initializes the GPUs, and the
 program may still want to set their memory growth. It becomes the default strategy of the whole program, so fit() divides each batch among the replicas.
 
-A loop of the program's own must call strategy.run() itself. Without it, one GPU does all the work, and the change counts as refused."""
+A loop of the program's own must call strategy.run() itself. Without it, TensorFlow raises an error when the loop asks for gradients, and the change
+counts as refused."""
 
 import importlib
 import sys
@@ -29,6 +30,7 @@ def install(shard: str, notes: Notes) -> None:
     for owner in (sys.modules["keras"].layers.Layer, base):
         patches.wrap_method(owner, "__init__", guard.before(HOOK, create))
     patches.wrap_method(base, "apply", guard.before(HOOK, notes.guarded("shard", replicas.applies)))
+    patches.wrap_method(tensorflow.GradientTape, "gradient", guard.before(HOOK, notes.guarded("shard", replicas.asks_for_gradients)))
 
 
 class Replicas:
@@ -64,7 +66,10 @@ class Replicas:
             return
         if distribute.get_strategy() is not self._ours:
             self._notes.refused("shard", "the program distributes a part of its training itself")
-        elif distribute.in_cross_replica_context():
-            self._notes.refused("shard", "the program's own loop does not call strategy.run(), so one GPU does all the work")
-        else:
+        elif not distribute.in_cross_replica_context():
             self._notes.applied("shard", f"MirroredStrategy over {self._count} GPUs; each gets 1/{self._count} of a batch")
+
+    def asks_for_gradients(self, *_: Any, **__: Any) -> None:
+        """A tape is about to compute gradients."""
+        if self._ours is not None and self._tensorflow.distribute.in_cross_replica_context():
+            self._notes.refused("shard", "the program's own loop does not call strategy.run()")

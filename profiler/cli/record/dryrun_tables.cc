@@ -136,7 +136,7 @@ std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Termin
       std::ranges::minmax(runs, {}, [](const DryrunResult& run) { return run.ledger.peak_bytes; });
   const auto fitting = static_cast<size_t>(std::ranges::count_if(runs, &DryrunResult::fits));
   const std::string sentence =
-      fmt::format("{} of {} orders of the data fit on {} ({}); they use {}.",
+      fmt::format("{} of {} orders of the data fit on {} ({}); peaks: {}.",
                   fitting == runs.size() ? "All" : std::to_string(fitting), runs.size(),
                   runs.front().device.gpu.name, FormatBytes(runs.front().ledger.capacity_bytes),
                   least.ledger.peak_bytes == most.ledger.peak_bytes

@@ -6,9 +6,8 @@
 //
 //   recorder 1   run.vms    locked
 //   recorder 2   run.vms    locked by 1                       ──► run-2.vms
-//   recorder 3   run.vms    not locked any more, but written  ──► run-3.vms
-//                           after this recorder was started
-//   its 2nd run  run-3.vms  written by this process           ──► written over
+//   recorder 3   run.vms    written since recorder 3 started  ──► run-3.vms
+//   recorder 3   run-3.vms  second run, written by itself     ──► written over
 //   next day     run.vms    an old trace                      ──► written over
 //
 // An existing file that is not a trace (train.py) is never overwritten.

@@ -4,18 +4,18 @@
 // In usual PyTorch code, these cases are certain:
 //
 //   block(x)                x is held by the call until block returns, as Python holds arguments
-//   q, k = f(x), g(x)       operands of a matrix product or of attention were computed one by one, so they
-//   y = attend(q, k, v)     have variables, as the result does; variables last until the function ends
+//   q, k = f(x), g(x)       two operands of a product or of attention, both computed in this step, are
+//   y = attend(q, k, v)     variables: they last until the function ends
 //
 //   a = f(x); b = g(x)      g receives x after f has returned, so f's result was not assigned to x: x lasts
-//   last = g(y, x)          until the function ends. So does an argument if g uses another one first
+//   last = g(y, x)          until the function ends. It also does if g first uses another tensor of this step
 //
 //   a = f(x); ...; c = g(); cat(c, a)
 //                           a outlived a call that does not use it, so it has a variable too
 //
 //   w = table[i]; y = y @ w; w = table[j]; y = y @ w
-//                           w lasts until it is assigned again: from the same operator, after the product, as
-//                           the same operand of the next product
+//                           w lasts until the same operator makes the next w, after the product. The next
+//                           product must use that w at the same place
 //
 // Everything else is freed after its last use.
 #pragma once
