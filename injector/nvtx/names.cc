@@ -110,14 +110,19 @@ const Name* AddName(const char* text, size_t length, uint64_t hash) {
   return NameForTheRest();
 }
 
-// A text assembled on the stack.
+// nullptr for the default domain, and for one that was created before we listened.
+const Name* NameOfDomain(Domain domain) { return reinterpret_cast<const Name*>(MeaningOf(domain)); }
+
+bool IsXla(const Name* domain) {
+  return domain != nullptr && domain->length == 3 && memcmp(domain->text, "TSL", 3) == 0;
+}
+
+// A text assembled on the stack, after the name of its domain.
 class Composer {
  public:
-  explicit Composer(Domain domain) {
+  explicit Composer(const Name* domain) {
     if (domain == nullptr) return;
-    const auto* const name = reinterpret_cast<const Name*>(MeaningOf(domain));
-    if (name == nullptr) return;
-    Add(name->text, name->length);
+    Add(domain->text, domain->length);
     Add(":", 1);
   }
   void Add(const char* text, size_t length) {
@@ -160,24 +165,22 @@ const Name* FindName(const char* text, size_t length) {
   return AddName(text, length, hash);
 }
 
-bool IsOfXla(Domain domain) {
-  if (domain == nullptr) return false;
-  const auto* const name = reinterpret_cast<const Name*>(MeaningOf(domain));
-  return name != nullptr && name->length == 3 && memcmp(name->text, "TSL", 3) == 0;
-}
+bool IsOfXla(Domain domain) { return IsXla(NameOfDomain(domain)); }
 
 const Name* NameOf(Domain domain, const char* text) {
-  if (IsOfXla(domain)) return nullptr;
+  const Name* const prefix = NameOfDomain(domain);
+  if (IsXla(prefix)) return nullptr;
   if (text == nullptr) text = "";
-  if (domain == nullptr) return FindName(text, strlen(text));
-  Composer composer(domain);
+  if (prefix == nullptr) return FindName(text, strlen(text));
+  Composer composer(prefix);
   composer.Add(text, strlen(text));
   return composer.Find();
 }
 
 const Name* NameOf(Domain domain, const wchar_t* text) {
-  if (IsOfXla(domain)) return nullptr;
-  Composer composer(domain);
+  const Name* const prefix = NameOfDomain(domain);
+  if (IsXla(prefix)) return nullptr;
+  Composer composer(prefix);
   if (text != nullptr) composer.Add(text);
   return composer.Find();
 }
@@ -186,11 +189,12 @@ const Name* NameOf(Domain domain, int32_t type, const Message& message) {
   if (type == kAscii) return NameOf(domain, message.ascii);
   if (type == kWide) return NameOf(domain, message.wide);
   if (type != kRegistered) return NameOf(domain, "");
-  if (IsOfXla(domain)) return nullptr;
   const auto* const name = reinterpret_cast<const Name*>(MeaningOf(message.registered));
   if (name == nullptr) return NameOf(domain, kUnknownString);
-  if (domain == nullptr) return name;
-  Composer composer(domain);
+  const Name* const prefix = NameOfDomain(domain);
+  if (IsXla(prefix)) return nullptr;
+  if (prefix == nullptr) return name;
+  Composer composer(prefix);
   composer.Add(name->text, name->length);
   return composer.Find();
 }

@@ -67,8 +67,14 @@ def arrange(text: str) -> None:
         when("torch", "zero-grad-to-none", lambda: install(__name__, "zero_grad", plan["zero_grad_to_none"], notes))
 
 
+def requested(plan: "Dict[str, Any]") -> "Dict[str, Any]":
+    """The changes of a plan by the names of their options. Also for vramscope_try_keras and vramscope_try_jax."""
+    changes = {name.replace("_", "-"): value for name, value in plan.items() if name not in ("notes", "beyond", "implementation")}
+    return {**changes, **plan.get("beyond", {})}
+
+
 def install(package: str, name: str, *wishes: "Any") -> None:
-    """Calls install(*wishes) of a module of `package`, which is imported only now. Also for vramscope_try_keras."""
+    """Calls install(*wishes) of a module of `package`, which is imported only now. Also for vramscope_try_keras and vramscope_try_jax."""
     import importlib
 
     importlib.import_module(f"{package}.{name}").install(*wishes)

@@ -21,14 +21,13 @@ def arrange(text: str) -> None:
     import json
 
     from vramscope_core.import_hook import when_imported
-    from vramscope_try import install
+    from vramscope_try import install, requested
     from vramscope_try.notes import Notes
 
     from .lines import lines_for
 
     plan: Dict[str, Any] = json.loads(text)
-    asked = {name.replace("_", "-"): value for name, value in plan.items() if name not in ("notes", "beyond", "implementation")}
-    asked.update(plan.get("beyond", {}))
+    asked = requested(plan)
     notes = Notes(plan["notes"], "jax", lambda lever: lines_for(lever, plan))
 
     def refuse() -> None:

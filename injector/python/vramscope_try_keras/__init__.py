@@ -26,13 +26,13 @@ def arrange(text: str) -> None:
     import json
 
     from vramscope_core.import_hook import when_imported
-    from vramscope_try import install
+    from vramscope_try import install, requested
     from vramscope_try.notes import Notes
 
     from .lines import lines_for
 
     plan: Dict[str, Any] = json.loads(text)
-    asked = _asked(plan)
+    asked = requested(plan)
     notes = Notes(plan["notes"], "keras", lambda lever: lines_for(lever, plan))
     if "alloc-conf" in asked:
         install(__name__, "allocator", plan["alloc_conf"], notes)  # TensorFlow reads the variables when it is imported
@@ -45,12 +45,6 @@ def arrange(text: str) -> None:
         lever = "batch" if "batch" in asked else "accumulate"
         when("tensorflow", lever, lambda: install(__name__, "batches", plan.get("batch"), plan.get("accumulate", 1), smaller, notes))
     when("keras", next(iter(asked), ""), lambda: _keras_is_here(plan, asked, smaller, notes))
-
-
-def _asked(plan: "Dict[str, Any]") -> "Dict[str, Any]":
-    """The requested changes by the names of their options."""
-    asked = {name.replace("_", "-"): value for name, value in plan.items() if name not in ("notes", "beyond", "implementation")}
-    return {**asked, **plan.get("beyond", {})}
 
 
 def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", smaller: "List[str]", notes: "Any") -> None:

@@ -53,6 +53,7 @@ std::string Missing(const Measured& run) {
 
 // The peak that runs are compared by, and its name.
 struct Compared {
+  bool by_requests;
   const char* name;
   uint64_t before;
   uint64_t after;
@@ -60,11 +61,12 @@ struct Compared {
 
 Compared ComparedPeak(const Measured& before, const Measured& after) {
   if (before.ComparedByRequests() && after.ComparedByRequests())
-    return {"requested", *before.requested_bytes, *after.requested_bytes};
-  return {"allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes};
+    return {true, "requested", *before.requested_bytes, *after.requested_bytes};
+  return {false, "allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes};
 }
 
-std::string VerdictText(const Measured& before, const Measured& after, const std::vector<Outcome>& outcomes) {
+std::string VerdictText(const Measured& before, const Measured& after, const Compared& peak,
+                        const std::vector<Outcome>& outcomes) {
   if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
     return "No part of the change was applied: the command ran unchanged.";
   if (!after.fits)
@@ -72,14 +74,15 @@ std::string VerdictText(const Measured& before, const Measured& after, const std
                        before.fits ? ", but not before" : " too", Missing(after));
   if (!before.fits)
     return fmt::format("It fits with the change; before, it ran out of memory{}.", Missing(before));
-  const auto [name, old_peak, new_peak] = ComparedPeak(before, after);
-  if (old_peak == new_peak) return fmt::format("The change does not change the peak of {} memory.", name);
-  const uint64_t difference = std::max(old_peak, new_peak) - std::min(old_peak, new_peak);
+  if (peak.before == peak.after)
+    return fmt::format("The change does not change the peak of {} memory.", peak.name);
+  const bool falls = peak.after < peak.before;
+  const uint64_t difference = falls ? peak.before - peak.after : peak.after - peak.before;
   return fmt::format(
-      "The peak of {} memory {} from {} to {}, {:.1f} % {}.", name, new_peak < old_peak ? "falls" : "rises",
-      FormatBytes(old_peak), FormatBytes(new_peak),
-      100.0 * static_cast<double>(difference) / static_cast<double>(std::max<uint64_t>(old_peak, 1)),
-      new_peak < old_peak ? "less" : "more");
+      "The peak of {} memory {} from {} to {}, {:.1f} % {}.", peak.name, falls ? "falls" : "rises",
+      FormatBytes(peak.before), FormatBytes(peak.after),
+      100.0 * static_cast<double>(difference) / static_cast<double>(std::max<uint64_t>(peak.before, 1)),
+      falls ? "less" : "more");
 }
 
 std::string AppliedText(const std::vector<Outcome>& outcomes) {
@@ -181,17 +184,16 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
     table.AddRow({name, BytesOrDash(old_bytes), BytesOrDash(new_bytes),
                   comparable ? Difference(old_bytes, new_bytes) : ""});
   };
-  const bool by_requests = before.ComparedByRequests() && after.ComparedByRequests();
-  if (by_requests) add_known("Peak requested", before.requested_bytes, after.requested_bytes);
+  if (peak.by_requests) add_known("Peak requested", before.requested_bytes, after.requested_bytes);
   add_known("Peak allocated", before.answer.peak.allocated_bytes, after.answer.peak.allocated_bytes);
   add_known("Peak reserved", before.reserved_bytes, after.reserved_bytes);
   add_known("Device used", before.device_used_bytes, after.device_used_bytes);
   table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
   table.AddRow({"Ran", Ran(before), Ran(after), ""});
   return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}{}",
-                     terminal.Paint(VerdictText(before, after, outcomes), good ? Ink::Good() : Ink::Bad()),
+                     terminal.Paint(VerdictText(before, after, peak, outcomes), good ? Ink::Good() : Ink::Bad()),
                      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
-                     by_requests ? VariesText(after) : "", PredictedText(predicted, outcomes),
+                     peak.by_requests ? VariesText(after) : "", PredictedText(predicted, outcomes),
                      AppliedText(outcomes), NotAppliedText(plan, outcomes, predicted));
 }
 

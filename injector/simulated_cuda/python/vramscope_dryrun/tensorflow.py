@@ -73,12 +73,17 @@ def change_keras(notes: str, xla: bool) -> None:
     from keras.src.optimizers import loss_scale_optimizer
     from keras.src.trainers import trainer
 
-    if not xla:
-        patches.wrap_method(trainer.Trainer, "_resolve_auto_jit_compile", _not_compiled("of --xla off", notes))
-    elif not _finds_ptxas():
-        why = "XLA's compiler is missing (pip install nvidia-cuda-nvcc-cu12)"
+    why = _why_not_compiled(xla)
+    if why:
         patches.wrap_method(trainer.Trainer, "_resolve_auto_jit_compile", _not_compiled(why, notes))
     patches.wrap_method(loss_scale_optimizer.LossScaleOptimizer, "check_finite", _always_finite)
+
+
+def _why_not_compiled(xla: bool) -> str:
+    """"" if Keras' jit_compile="auto" works as on a GPU."""
+    if not xla:
+        return "of --xla off"
+    return "" if _finds_ptxas() else "XLA's compiler is missing (pip install nvidia-cuda-nvcc-cu12)"
 
 
 def _finds_ptxas() -> bool:
@@ -89,11 +94,17 @@ def _finds_ptxas() -> bool:
 
 
 def _not_compiled(why: str, notes: str) -> Callable[[Any], Any]:
+    def report() -> None:
+        if notes:
+            with open(os.path.join(notes, f"{os.getpid()}.xla"), "w", encoding="utf-8") as file:
+                file.write(why)
+
+    guarded = guard.hook(HOOK, report)  # a full disk must not fail the program
+
     def build(resolve: Any) -> Any:
         def resolved(trainer: Any) -> bool:
-            if resolve(trainer) and notes:
-                with open(os.path.join(notes, f"{os.getpid()}.xla"), "w", encoding="utf-8") as file:
-                    file.write(why)
+            if resolve(trainer):
+                guarded()
             return False
 
         return resolved
