@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long tests take turns: each commit runs every second or third of them, and the next commit runs the next ones.
+"""Long tests take turns: each commit runs a half to a quarter of them, and the next commit runs the next ones.
 
     @drawn.share(2)
     class NamesTest(unittest.TestCase): ...     every second of its tests; the others are skipped by name
     @drawn.whole(3)
-    class WheelTest(unittest.TestCase): ...     all of its tests, in every third commit
+    class WheelTest(unittest.TestCase): ...     all of its tests, in every third commit; each class has its own commits
 
 VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them. So does VRAMSCOPE_TEST_DRAW=all, without the other effects of the former.
 VRAMSCOPE_TEST_DRAW=7 repeats a turn. Without it the number of commits decides, or the date if there is no clone.
@@ -16,6 +16,7 @@ import random
 import subprocess
 import sys
 import unittest
+import zlib
 from pathlib import Path
 from typing import Callable, List, Type, TypeVar
 
@@ -71,5 +72,8 @@ def share(one_of: int) -> Callable[[Case], Case]:
 
 
 def whole(one_of: int) -> Callable[[Case], Case]:
-    has_turn = EVERY or DRAW == "all" or turn() % one_of == 0
-    return lambda case: case if has_turn else unittest.skip(NOT_ITS_TURN)(case)
+    def draw(case: Case) -> Case:
+        has_turn = EVERY or DRAW == "all" or (turn() + zlib.crc32(case.__qualname__.encode())) % one_of == 0
+        return case if has_turn else unittest.skip(NOT_ITS_TURN)(case)
+
+    return draw

@@ -8,6 +8,7 @@ for folder in (HERE, HERE.parent, HERE.parent / "simulated_cuda", HERE.parent / 
     sys.path.insert(0, str(folder))
 
 import device as simulated_device
+import drawn
 import recorded_run
 import truth_test
 from attach_test import Training, attach
@@ -19,6 +20,7 @@ ATTACHED_AFTER = "2"
 STEPS = "4,6"  # whole steps after the one in which it was attached to
 
 
+@drawn.share(2)
 class Agreement(Training):
     def check(self, device: str, **options: object) -> None:
         points_file, trace = self.folder / "points.jsonl", self.folder / "run.vms"

@@ -9,6 +9,7 @@ for folder in (HERE, HERE.parent, HERE.parent / "simulated_cuda", HERE.parent / 
     sys.path.insert(0, str(folder))
 
 import device as simulated_device
+import drawn
 import recorded_run
 from attach_test import Training, attach
 from ledger import HANDLES, MEM_GET_INFO, DriverSum, ledger_rows
@@ -35,6 +36,7 @@ class SinceAttach(DriverSum):
             super().driver_free(address, *rest)
 
 
+@drawn.share(2)
 class DriverLevel(Training):
     def check(self, settings: str) -> None:
         interpreter = recorded_run.python()

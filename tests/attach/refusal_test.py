@@ -13,6 +13,7 @@ from typing import Any, Optional, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import drawn
 import recorded_run
 from attach_test import attach
 from recorded_run import RecordingTest, target
@@ -45,6 +46,7 @@ while time.monotonic() < end: bytearray(100_000)
 """
 
 
+@drawn.share(3)
 class Refusal(RecordingTest):
     def run_target(self, *command: str, **options: Any) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 from recorded_run import clean_environment, python, record_command, run, vramscope  # noqa: E402
 
 TRAINING = str(Path(__file__).with_name("training.py"))
@@ -27,6 +28,7 @@ def peaks(steps: List[Dict[str, Any]]) -> List[Any]:
     return [(step["peak"]["allocated_bytes"], step["peak"]["phase"], step["peak"]["categories"]) for step in steps]
 
 
+@drawn.share(2)
 class BlackBoxTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="vramscope-black-box-")

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
 import device as simulated_device
+import drawn
 import recorded_run
 from recorded_run import SAMPLES, RecordingTest, python
 
@@ -28,6 +29,7 @@ print(json.dumps({"peak": torch.cuda.max_memory_allocated(), "state": state}), f
 """
 
 
+@drawn.share(2)
 class Diff(RecordingTest):
     def trained(self, name: str, *flags: str) -> Dict[str, Any]:
         """The trace of a training with these flags, and what PyTorch reports about it."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterator
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 from recorded_run import clean_environment, python, run, vramscope  # noqa: E402
 
 TRAINING = str(Path(__file__).with_name("training.py"))
@@ -61,6 +62,7 @@ class Trainer:
         return self.process.wait(60)
 
 
+@drawn.share(2)
 class DormantTest(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="vramscope-dormant-")

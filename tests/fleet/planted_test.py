@@ -76,6 +76,7 @@ class RanksTest(recorded_run.RecordingTest):
         return files
 
 
+@drawn.share(3)
 @unittest.skipUnless(drawn.EVERY, "a job of eight processes; VRAMSCOPE_TEST_EVERY=1 runs it")
 class PlantedTest(RanksTest):
     def test_simulated_gpus_in_one_trace_and_in_snapshots(self) -> None:

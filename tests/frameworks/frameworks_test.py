@@ -23,7 +23,7 @@ def python() -> str:
     return named
 
 
-@drawn.share(2)
+@drawn.share(3)
 class FrameworksTest(recorded_run.RecordingTest):
     def check(self, known: Known, package: str = "torch", modes: str = "dryrun") -> None:
         if not recorded_run.has_package(python(), package):

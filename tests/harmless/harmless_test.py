@@ -39,7 +39,7 @@ class HarmlessTest(RecordingTest):
         return recorded_run.ask("info", str(self.folder / "run.vms"))["events"]
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Ends(HarmlessTest):
     """The ways in which a program can end."""
 
@@ -75,7 +75,7 @@ class Ends(HarmlessTest):
         self.assertNotEqual(done.code, 0)
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Signals(HarmlessTest):
     """Ctrl-C reaches the whole process group; a scheduler signals the process that it started."""
 
@@ -108,7 +108,7 @@ class Signals(HarmlessTest):
         self.same_when_signaled("handle_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Processes(HarmlessTest):
     """Programs of several processes."""
 
@@ -154,7 +154,7 @@ class Processes(HarmlessTest):
         self.assertEqual(*results)
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Python(HarmlessTest):
     """Interpreter modes that switch sitecustomize off, and the user's own sitecustomize."""
 
@@ -206,6 +206,7 @@ class Binaries(HarmlessTest):
         self.assertIn("setuid", done.stderr.decode())
 
 
+@drawn.share(2)
 class Tensors(HarmlessTest):
     """What the hooks read must not change what PyTorch computes."""
 

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
 import device as simulated_device
+import drawn
 import recorded_run
 from recorded_run import RecordingTest, python
 
@@ -21,6 +22,7 @@ LINES = {found[1]: number for number, line in enumerate(LEAKING.read_text().spli
 BYTES = {"hook": 48 * 64 * 4, "output": 48 * 64 * 4, "loss_list": 4}  # requested in each step
 
 
+@drawn.share(2)
 class Leaks(RecordingTest):
     def judged(self, program: Path, *arguments: str) -> Dict[str, Any]:
         trace = self.recorded([python(), str(program), *arguments], ["--stacks", "python"], env=simulated_device.environment(python()))

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "simulated_cuda"))
 
 import device as simulated_device
+import drawn
 import recorded_run
 from recorded_run import RecordingTest, python
 
@@ -18,6 +19,7 @@ LINE = next(number for number, line in enumerate(PROGRAM.read_text().splitlines(
 MIB = 1 << 20
 
 
+@drawn.share(2)
 class RunsOut(RecordingTest):
     def autopsy(self, reason: str, capacity: str) -> Tuple[Dict[str, Any], str]:
         """The answer, and what the program printed."""

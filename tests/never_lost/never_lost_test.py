@@ -24,7 +24,7 @@ import recorded_run
 from recorded_run import RecordingTest, clean_environment, python, record_command, target
 
 HERE = Path(__file__).resolve().parent
-KILLS = int(os.environ.get("VRAMSCOPE_KILLS", "30"))
+KILLS = int(os.environ.get("VRAMSCOPE_KILLS", "20"))
 SEED = drawn.seed()
 FIRST_BYTES = 1 << 20  # as in torch_target.py
 ALLOC_ADDRESS, ALLOC_SIZE = 0, 1

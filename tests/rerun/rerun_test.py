@@ -29,7 +29,7 @@ GPU = "rtx-4090"
 TRAIN = [PYTHON, str(HERE / "train.py")]
 
 
-@drawn.share(2)
+@drawn.share(4)
 class Reruns(unittest.TestCase):
     """One recording for all; each test works on a copy of it."""
 

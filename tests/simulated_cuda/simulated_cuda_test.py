@@ -18,7 +18,7 @@ SCRIPTS = recorded_run.SOURCE / "scripts"
 RECORDINGS = Path(os.environ.get("VRAMSCOPE_SHARED_DATA", recorded_run.SOURCE.parent / "shared" / "data")) / "snapshots"
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Training(DeviceTest):
     def test_models_train_in_every_precision(self) -> None:
         for python in self.for_each_python():
@@ -40,7 +40,7 @@ class Training(DeviceTest):
             self.assertEqual((facts["count"], facts["moved"], facts["device"]), (2, [1.0, 2.0], "cuda:0"))
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Memory(DeviceTest):
     def test_what_pytorch_reserves_is_what_the_ledger_has(self) -> None:
         for python in self.for_each_python():
@@ -86,7 +86,7 @@ class Memory(DeviceTest):
             self.assertGreater(eager["kernels"], 300 * MIB, "all of the wheel's code")
 
 
-@drawn.share(2)
+@drawn.share(3)
 class OutOfMemory(DeviceTest):
     def test_it_is_pytorchs_own_error(self) -> None:
         for python in self.for_each_python():
@@ -130,7 +130,7 @@ class RealRecordings(DeviceTest):
         self.assertEqual(json.loads(output.read_text(encoding="utf-8")), expected)
 
 
-@drawn.share(2)
+@drawn.share(3)
 class Programs(DeviceTest):
     def test_samples_run(self) -> None:
         for python in self.for_each_python():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from device import DeviceTest, run  # noqa: E402
 
@@ -29,6 +30,7 @@ def is_running(word: str) -> bool:
     return False
 
 
+@drawn.share(2)
 class Workspaces(DeviceTest):
     def workspaces(self, python: str, library: str, *cases: str, gpu: str = "rtx-3060") -> Dict[str, List[int]]:
         output = self.folder / "workspaces.json"

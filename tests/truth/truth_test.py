@@ -300,7 +300,7 @@ CPP = {
 }
 add_tests(GptCpp, CPP)
 add_tests(GptCppOnCuda, CPP)
-for case in (GptOnCuda, ResnetOnCuda, GanOnCuda, AutoencoderLbfgsOnCuda, GptOnGpus):
+for case in (Gpt, Resnet, Gan, AutoencoderLbfgs, GptOnCuda, ResnetOnCuda, GanOnCuda, AutoencoderLbfgsOnCuda, GptOnGpus):
     drawn.share(2)(case)
 del TruthTest, OnCuda  # they are no tests of their own
 

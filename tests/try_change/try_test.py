@@ -154,7 +154,7 @@ def chosen() -> List[Tuple[str, str, Change]]:
     found = []
     left_out = [] if recorded_run.has_package(recorded_run.python(), "bitsandbytes") else ["adamw8bit"]
     for program in [*SIZES, "bare"]:
-        usual = drawn.chosen(USUAL[program], 2)
+        usual = drawn.chosen(USUAL[program], 3)
         for name, change in (BARE if program == "bare" else SAMPLES).items():
             if (drawn.EVERY or name in usual) and name not in IMPOSSIBLE.get(program, left_out):
                 found.append((program, name, change))
@@ -245,6 +245,7 @@ class Histories(DeviceTest):
         self.assertEqual(len(in_code), len(outside))
 
 
+@drawn.share(2)
 class Command(DeviceTest):
     """The command itself, on the sample with the largest model."""
 

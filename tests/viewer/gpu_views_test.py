@@ -9,8 +9,10 @@ import unittest
 from typing import Dict, List
 
 from viewing import GROWING, TRAINING, VRAMSCOPE, ViewerTest, picture
+import drawn  # from tests/, which viewing adds to the path
 
 
+@drawn.share(2)
 class TrainingOnAGpu(ViewerTest):
     """Views that ask the library about operators and steps: a program on the simulated GPU."""
 

@@ -9,11 +9,13 @@ import unittest
 from typing import Any, Dict
 
 from viewing import HERE, VRAMSCOPE, ViewerTest
+import drawn  # from tests/, which viewing adds to the path
 
 PYTHON = os.environ.get("VRAMSCOPE_TEST_PYTHON", "")
 TRAIN = os.path.join(HERE, "..", "rerun", "train.py")
 
 
+@drawn.share(2)
 class KeptReruns(ViewerTest):
     trace = ""  # with the usual re-runs
     plain = ""  # without any

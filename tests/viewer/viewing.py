@@ -5,12 +5,14 @@ import os
 import re
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 import zlib
 from typing import Any, Dict, List, Optional, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
 VRAMSCOPE = os.environ["VRAMSCOPE_BIN"]
 VIEW = os.environ["VRAMSCOPE_VIEWER"].split() if "VRAMSCOPE_VIEWER" in os.environ else [VRAMSCOPE, "view"]  # another build's, with sanitizers
 RENDERER = os.environ.get("VRAMSCOPE_RENDERER", "software")

@@ -12,8 +12,9 @@ import unittest
 from pathlib import Path
 from typing import List, Tuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 import measure  # noqa: E402
+import drawn  # noqa: E402
 
 # Options of whatif, and the switches of forward.py that do the same.
 CHANGES: List[Tuple[List[str], List[str]]] = [
@@ -22,6 +23,7 @@ CHANGES: List[Tuple[List[str], List[str]]] = [
 ]
 
 
+@drawn.share(2)
 class Forward(unittest.TestCase):
     def check(self, model: str, size: str) -> None:
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON")

@@ -7,6 +7,7 @@ import unittest
 from typing import Any, Dict, List, Set, Tuple
 
 import harness
+import drawn
 from harness import BUFFER, GRADIENT, INPUT, OPTIMIZER_STATE, PARAMETER, Run, needs_torch
 
 # Functions and a model for the programs of this file. At its end, a program prints the true labels with tell_all(): one JSON line per storage.
@@ -75,6 +76,7 @@ ORACLE = """
 Storage = Tuple[str, int, int]  # name, address, bytes
 
 
+@drawn.share(2)
 @needs_torch
 class NamesTest(unittest.TestCase):
     def truth(self, done: Run) -> Dict[int, Set[Storage]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 import harness
+import drawn
 from harness import TORCH_PYTHON, needs_torch
 from noted_programs import FAILING, MODELS, PROGRAMS
 
@@ -37,6 +38,7 @@ def run_warm(program: str, before: str = "", recorded: bool = False, changes: Op
     return Ended(*done[:3])
 
 
+@drawn.share(3)
 @needs_torch
 class ProgramTest(unittest.TestCase):
     documents: Dict[str, Dict[str, Any]]

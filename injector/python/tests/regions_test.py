@@ -6,6 +6,7 @@ import unittest
 from typing import Dict, List
 
 import harness
+import drawn
 from harness import AUTOCAST, CHECKPOINT, DATA_LOADER, MODULE, OPTIMIZER, SCOPE, ZERO_GRAD, Run, needs_torch
 
 MODEL = """
@@ -51,6 +52,7 @@ DEEP_FORWARD = [
 ]
 
 
+@drawn.share(2)
 @needs_torch
 class RegionsTest(unittest.TestCase):
     def run_well(self, program: str, environment: Dict[str, str] = {}) -> Run:  # noqa: B006

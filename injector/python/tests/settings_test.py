@@ -6,6 +6,7 @@ import unittest
 from typing import List
 
 import harness
+import drawn
 from harness import MARK_USER, needs_torch
 
 STEPS = """
@@ -18,6 +19,7 @@ STEPS = """
 """
 
 
+@drawn.share(2)
 @needs_torch
 class SettingsTest(unittest.TestCase):
     def told(self, program: str, deep: str = "1-99") -> List[str]:

@@ -8,10 +8,12 @@ import unittest
 from typing import Any, Dict, List
 
 import harness
+import drawn
 from harness import Run, needs_torch
 from undisturbed_programs import MODEL, PROGRAMS
 
 
+@drawn.share(3)
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
     def same_named(self, name: str) -> Run:
