@@ -3,8 +3,8 @@
 # Each unit reads its headers once, and compiles each function of a template once. Names in unnamed namespaces must differ within a room.
 #
 # A unit has at most VRAMSCOPE_UNITY_FILES files: by default a dozen, because a developer waits for it after each edit. Sanitizer builds are for
-# whole runs of the tests, and have larger units. The injected libraries are compiled file by file: their files and headers are small. So is the
-# build with the thread sanitizer, which therefore finds files that rely on the includes of another file.
+# whole runs of the tests, and have larger units. The injected libraries are compiled file by file: their files and headers are small. The dev preset
+# compiles all files one by one, and finds files that rely on the includes of another file.
 set(VRAMSCOPE_UNITY_FILES 12 CACHE STRING "With VRAMSCOPE_UNITY: at most so many files in a unit")
 
 function(vramscope_read_together target)

@@ -31,6 +31,10 @@ if(VRAMSCOPE_SANITIZE)
   target_compile_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_link_options(vramscope_options INTERFACE -fsanitize=${VRAMSCOPE_SANITIZE})
 endif()
+if(VRAMSCOPE_SANITIZE MATCHES undefined)
+  # The address sanitizer stops at null pointers. Without these checks, the largest units compile 10 % faster.
+  target_compile_options(vramscope_options INTERFACE -fno-sanitize=null,object-size,vptr)
+endif()
 
 # The instrumentation of -fsanitize=fuzzer-no-link, as options that let files with and without it share a precompiled header. Only rooms that a fuzz
 # target runs have it: in all rooms, it took a fifth of the time of a build with sanitizers.
