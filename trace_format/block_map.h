@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a file and the gaps between them, from its index or by walking the file.
+// Lists the blocks of a trace file, and the gaps that cannot be read. Reads the index of the file. Without a
+// valid index, walks the file from header to header:
 //
 //   header │ block │ block │ ░░ damaged ░░░░░░░░░░░░░░ │ block │ last block, cut off
 //          └──────►└──────►└ search for a valid header ►└──────►└ gap
@@ -15,18 +16,19 @@
 
 namespace vramscope::trace {
 
-// A stretch of the file that holds nothing readable.
+// A part of the file that cannot be read.
 struct Gap {
   uint64_t begin = 0;
   uint64_t end = 0;
-  // The header at its beginning, if readable: only the payload is then damaged or truncated.
+  // The header at the start of the gap, if it is readable. In this case, only the payload is damaged or
+  // truncated.
   std::optional<BlockHeader> header;
 };
 
 struct BlockMap {
-  std::vector<BlockEntry> blocks;  // ascending offsets, without the index block
-  std::vector<Gap> gaps;           // ascending offsets; found only by walking
-  bool from_index = false;         // true: payloads were not checked; false: all blocks are whole
+  std::vector<BlockEntry> blocks;  // ordered by offset, without the index block
+  std::vector<Gap> gaps;           // ordered by offset; empty if from_index
+  bool from_index = false;  // true: payloads were not checked; false: the checksums of all blocks are right
   bool has_index = false;
   std::optional<Trailer> trailer;
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The payload of event, checkpoint and index blocks: a directory of columns, then their bytes.
+// Encodes and decodes the payload of event, checkpoint and index blocks. The payload is a directory of
+// columns, followed by their bytes.
 //
 //   ├ varint k ┼ k directory entries ┼ bytes of column 0 ┼ bytes of column 1 ┼ ... ┤
 //
 //   entry = type (1) │ field (1) │ transform (1) │ storage (1) │ varint value count │ varint byte length
 //
-// A reader takes the columns whose (type, field) it knows and skips the others. A missing column reads as
-// zeros. So new event types and fields need no new version.
+// A reader decodes the columns whose (type, field) it supports, and skips all others. A missing column counts
+// as zeros. Therefore, new event types and fields need no new format version.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +21,23 @@
 namespace vramscope::trace {
 
 struct ColumnEntry {
-  uint8_t type = 0;  // EventType; 0 = a column of the block as a whole
+  uint8_t type = 0;  // EventType; 0 = a column that describes the whole block
   uint8_t field = 0;
-  uint8_t transform = 0;  // how values were made from facts (event_columns.h)
+  uint8_t transform = 0;  // how the stored values were computed (event_columns.h)
   Storage storage{};
-  uint64_t count = 0;
+  uint64_t count = 0;  // number of values
   ByteView bytes;
 };
 
 class ColumnSetWriter {
  public:
-  // Adds nothing if `values` is empty. The caller may leave out a column of zeros, unless its transform gives
-  // zeros a meaning.
+  // Adds a column. An empty column is not stored. The caller may also omit a column of zeros, unless the
+  // transform gives zeros a meaning.
   void Add(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
-  // Like Add, with at least one byte per value: for the column that defines the number of rows.
+  // Like Add, but stores at least one byte per value. For the column that defines the number of rows.
   void AddCounted(uint8_t type, uint8_t field, uint8_t transform, std::span<const uint64_t> values);
 
-  // The payload of all columns added since the last Finish.
+  // Returns the payload of all columns that were added since the last Finish().
   Bytes Finish();
 
  private:
@@ -47,8 +48,8 @@ class ColumnSetWriter {
   Bytes data_;
 };
 
-// The directory of a payload. The payload must outlive it. Nothing if the directory does not match the
-// payload.
+// Returns the directory of a payload. The entries point into the payload. Returns nullopt if the directory is
+// malformed.
 std::optional<std::vector<ColumnEntry>> ParseColumnSet(ByteView payload);
 
 }  // namespace vramscope::trace

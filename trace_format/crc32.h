@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 as in zlib, PNG and Ethernet (polynomial 0x04C11DB7 reflected, start and final xor all ones).
+// Computes the CRC-32 of zlib, PNG and Ethernet (polynomial 0x04C11DB7 reflected, initial value and final xor
+// all ones).
 //
-// Standard libraries of other languages have it. Detects every error burst of up to 32 bits. About 3 GB/s.
+// This checksum is in the standard libraries of other languages. It detects every error burst of up to 32
+// bits. Speed: about 3 GB/s.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The losses of a damaged, truncated or unfinished trace, in numbers and one sentence.
+// Computes what a damaged, truncated or unfinished trace has lost, in numbers and as one sentence.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct Damage {
   uint64_t bytes_unreadable = 0;
   uint64_t blocks_unreadable = 0;  // damaged blocks and other unreadable stretches
   uint64_t events_readable = 0;
-  uint64_t events_lost = 0;  // known to be missing; more if the file is truncated
-  std::string sentence;      // empty when nothing is missing
+  uint64_t events_lost = 0;  // lower bound if the file is truncated
+  std::string sentence;      // "" if nothing is missing
 };
 
-// A stretch of a file as the reader found it.
+// A block or a gap of the file, with the state that the reader found.
 struct Stretch {
   enum class State { kReadable, kDamaged, kNewer };
 
@@ -31,12 +31,12 @@ struct Stretch {
 };
 
 struct DamageFacts {
-  std::string name;  // of the file, for the sentence
+  std::string name;  // name of the file, for the sentence
   uint64_t file_bytes = 0;
   bool header_damaged = false;
   bool has_index = false;
   std::optional<Trailer> trailer;
-  std::vector<Stretch> stretches;  // all blocks and gaps, ascending
+  std::vector<Stretch> stretches;  // all blocks and gaps, ordered by offset
 };
 
 Damage AssessDamage(const DamageFacts& facts);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated GPU memory that each process of a run has taken. It is a table in a file that all of them
-// map.
+// A table of the simulated GPU memory that each process of a run has taken. The table is a file that all
+// processes map into their memory.
 //
-// Each process sees what the others have taken. The collector reads the peak over all processes.
+// Each process sees the memory that other processes have taken. The collector reads the peak over all
+// processes.
 //
-//   lock │ process 0: who, bytes on each device │ process 1 │ ...        written by that process alone
-//        │ device 0: peak, who had what of it   │ device 1  │ ...        written under the lock
+//   lock │ process 0: identity, bytes on each device    │ process 1 │ ...   only this process writes here
+//        │ device 0: peak, bytes of each process at it  │ device 1  │ ...   written under the lock
 //
-// A file of zeros is a valid, empty table. The next process that looks frees what an ended process had taken.
+// A file of zeros is a valid, empty table. If a process has ended without freeing its memory, the next
+// process that reads the table frees it.
 #pragma once
 
 #include <atomic>
@@ -20,7 +22,7 @@ inline constexpr char kDeviceUseVariable[] = "VRAMSCOPE_SIMULATED_SHARED";
 inline constexpr int kMostSharedDevices = 16;
 inline constexpr uint32_t kMostSharingProcesses = 1024;
 
-// Identifies a process, even after its pid was reused. 0 = nobody.
+// Identifies a process, even if its pid is used again later. 0 = no process.
 struct SharingProcess {
   uint32_t pid;
   uint32_t started;  // low bits of field 22 of /proc/PID/stat: clock ticks since boot
@@ -40,13 +42,13 @@ struct PeakShare {
 };
 
 struct DeviceUse {
-  uint64_t peak_bytes;  // most bytes at one time, by all processes
-  uint32_t share_count;
-  PeakShare shares[kMostSharingProcesses];  // each process's part of the peak
+  uint64_t peak_bytes;                      // most bytes at one time, by all processes
+  uint32_t share_count;                     // number of valid entries in `shares`
+  PeakShare shares[kMostSharingProcesses];  // bytes of each process at the peak
 };
 
 struct DeviceUseTable {
-  std::atomic<uint64_t> lock;  // pid and start of its holder as one number; 0 = free
+  std::atomic<uint64_t> lock;  // pid and start time of the process that holds the lock; 0 = free
   uint32_t process_count;      // entries of `processes` that were ever used
   ProcessUse processes[kMostSharingProcesses];
   DeviceUse devices[kMostSharedDevices];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes the payload of an event block into events, one batch at a time.
 //
-// 1024 events of 80 bytes stay in the second-level cache while their columns are filled.
+// A batch has 1024 events of 80 bytes, so that it stays in the second-level cache while its columns are
+// decoded.
 #pragma once
 
 #include <array>
@@ -23,16 +24,16 @@ class EventDecoder {
 
   EventDecoder();
 
-  // Starts on a block of `count` events. `payload` must outlive the decoding. False if `payload` is
-  // malformed. After true, Next cannot fail.
+  // Starts to decode a block of `count` events. `payload` must outlive the decoding. Returns false if
+  // `payload` is malformed. If it returns true, Next() cannot fail.
   [[nodiscard]] bool Open(ByteView payload, uint32_t count);
 
-  // The next events, at most kBatchEvents; empty at the end of the block. Valid until the next call. Leaves
-  // out unknown types. processes()[i] is the process of event i's thread.
+  // Returns the next events, at most kBatchEvents; empty at the end of the block. The events are valid until
+  // the next call. Events of unknown types are left out. processes()[i] is the process of event i's thread.
   std::span<const Event> Next();
   std::span<const uint32_t> processes() const { return std::span(process_).first(size_); }
 
-  // The number of kAlloc events in the block before the last batch.
+  // Returns the number of kAlloc events in this block before the last batch.
   uint64_t allocs_before_batch() const { return allocs_before_batch_; }
 
   static_assert(kEventTypeCount * kMaxEventFields < 256, "places are bytes");
@@ -95,7 +96,7 @@ class EventDecoder {
   std::array<uint8_t, kBatchEvents> type_{};
   std::array<uint16_t, kBatchEvents> positions_{};   // grouped by type
   std::array<uint16_t, 257> group_{};                // where each type's group starts
-  std::array<uint32_t, kBatchEvents> alloc_rank_{};  // kAlloc events of the block before each event
+  std::array<uint32_t, kBatchEvents> alloc_rank_{};  // number of kAlloc events of the block before each event
   std::array<uint32_t, kBatchEvents>
       referred_{};  // of the last reference column: allocation's place in the block + 1, or 0
   uint8_t referred_type_ = 0;

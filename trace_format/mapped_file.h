@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file as bytes in memory, read only.
+// Maps a file into memory, read only.
 //
-// The file must not be truncated while mapped: reads past its end raise SIGBUS. Growing is fine.
+// The file must not be truncated while it is mapped: reads past its end raise SIGBUS. The file may grow.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace vramscope::trace {
 
 class MappedFile {
  public:
-  // Fails with a sentence that names the path. Maps the current length; open a growing trace again to see
-  // more.
+  // Maps the current length of the file. To see the new part of a growing trace, open the file again. An
+  // error names the path.
   static Result<MappedFile> Open(const std::string& path);
 
   MappedFile() = default;

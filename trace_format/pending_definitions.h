@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of a trace that is being written, and which of them are not yet in the file.
+// The definitions (strings, stacks, processes, threads, ...) of a trace that is being written. Remembers
+// which definitions are not yet in the file.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +27,20 @@ class PendingDefinitions {
   uint32_t AddThread(const ThreadInfo& info);
   void SetMetadata(std::string_view key, std::string_view value);
   void AddSourceFile(std::string_view path, std::string_view text);
-  // Ignores a program larger than readers accept.
+  // Does nothing if the program is larger than readers accept.
   void AddProgram(uint32_t process, const ProgramText& program);
 
-  // The process of a thread; 0 for unknown threads.
+  // Returns the process of a thread; 0 for unknown threads.
   uint32_t ProcessOf(uint32_t thread) const {
     return thread < threads_.size() ? threads_[thread].process : 0;
   }
 
-  // Copies the definitions of `other` under the same numbers, as unwritten. Call before anything is defined
-  // here.
+  // Copies the definitions of `other` with the same ids. They count as not yet written. Call before anything
+  // is defined in this object.
   void CopyFrom(const PendingDefinitions& other);
 
-  // Writes everything new since the last success. `position` is a header with times and counts filled in.
-  // After a failure, definitions stay pending.
+  // Writes all definitions that are new since the last successful call. `position`: a header with times and
+  // counts. After a failure, the definitions are written by the next call.
   Status Write(BlockWriter* blocks, const BlockHeader& position);
 
  private:

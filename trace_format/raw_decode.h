@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the raw records of a target's ring. Their bytes are untrusted.
+// Decodes the raw records that a recorded process writes into its ring. The bytes are untrusted.
 //
 //   copy [tail, head) out of the ring ──► RawIterator ──► records that lie whole in the copy ──► DecodeRaw
 //
-// The ring is shared memory, and the target may still write to it. A length must not change between check and
-// use. The copy also frees the ring early.
+// The ring is shared memory, and the process may still write to it. In a copy, a length cannot change between
+// the check and its use. The copy also frees space in the ring early.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,36 @@
 
 namespace vramscope::trace {
 
-// Walks the records of a stretch of a ring and skips padding. Every returned record lies inside the stretch.
-// An impossible length ends the walk.
+// Iterates over the records in a copied part of a ring, and skips padding. Every returned record lies
+// completely inside this part. An impossible length ends the iteration.
 class RawIterator {
  public:
-  // `bytes`: aligned to 8, must outlive the iterator, must not change.
+  // `bytes` must be aligned to 8, must outlive the iterator, and must not change.
   explicit RawIterator(std::span<const std::byte> bytes);
 
-  // The next record, or nullptr at the end.
+  // Returns the next record, or nullptr at the end.
   const RawRecord* Next();
 
-  // Bytes at the end without a whole record. Valid after Next returned nullptr.
+  // Returns the number of bytes at the end that contain no whole record. Valid after Next() has returned
+  // nullptr.
   size_t unreadable_bytes() const { return bytes_.size(); }
 
  private:
-  std::span<const std::byte> bytes_;  // what is left
+  std::span<const std::byte> bytes_;  // the part that is not read yet
 };
 
-// The words of a record: 2 to 2 + 4 * 254, as its units say.
+// Returns the words of a record: 2 to 2 + 4 * 254, depending on RawRecord::units.
 std::span<const uint64_t> RawWords(const RawRecord& record);
 
-// The text of a kRawDefineString.
+// Returns the text of a kRawDefineString record.
 std::string_view RawText(const RawRecord& record);
 
-// The frames (string ids of the process) of a kRawDefineStack, outermost first.
+// Returns the frames of a kRawDefineStack record (string ids of the process), outermost first.
 std::span<const uint64_t> RawFrames(const RawRecord& record);
 
-// Fills in `type` and `field` by kRawLayout. String ids, stack ids and ticks stay those of the process. Time
-// and thread stay 0. Other records (definitions, unknown types) give kNone. `record` must lie whole in
-// memory.
+// Sets `type` and `field` of the event as kRawLayout defines. String ids, stack ids and ticks are still those
+// of the recorded process. Time and thread are 0. For definitions and unknown types, the event type is kNone.
+// `record` must lie completely in memory.
 void DecodeRaw(const RawRecord* record, Event* event);
 
 }  // namespace vramscope::trace

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw record: what a thread of the target process stores into its ring, and how it becomes an Event.
+// The raw record that a thread of a recorded process writes into its ring, and the conversion of the record
+// to an Event.
 //
-// The target pays for a few stores. Encoding, interning and compression happen in the collector. A record is
-// 1 to 255 units of 32 bytes:
+// The recorded process only writes a few words. The collector does the encoding, interning and compression. A
+// record consists of 1 to 255 units of 32 bytes:
 //
 //   0          1       2        4         8                16               24               32 bytes
 //   ├ type ────┼ units ┼ small ─┼ id ─────┼ ticks ─────────┼ word[0] ───────┼ word[1] ───────┤  first unit
-//   ├ word[2] ────────────────────────────┼ word[3] ───────┼ word[4] ───────┼ word[5] ───────┤  each further
+//   ├ word[2] ────────────────────────────┼ word[3] ───────┼ word[4] ───────┼ word[5] ───────┤  next units
 //
-//   a free of 4 words (address, size, two totals): 2 + 4 words fit into 2 units, 64 bytes
+// Example: a free has 4 words (address, size, two totals). word[2] and word[3] are in a second unit, so the
+// record has 64 bytes.
 //
-// `small` and `id` save the second unit in frequent records. kRawLayout defines the place of each field.
-// Words beyond the end of a record are 0.
+// Because of `small` and `id`, frequent records need only one or two units. kRawLayout defines which field of
+// the event is stored where. Words after the end of a record count as 0.
 #pragma once
 
 #include <cstddef>
@@ -28,26 +30,29 @@ struct RawRecord {
   uint8_t type;   // EventType, or one of the kRawDefine... below
   uint8_t units;  // 1 to 255
   uint16_t small;
-  uint32_t id;       // string and stack ids of the process; the collector maps them
-  uint64_t ticks;    // the process's clock (RingFileHeader::clock)
-  uint64_t word[2];  // more words follow when units > 1
+  uint32_t id;       // string or stack id of the process; the collector maps it to the trace's id
+  uint64_t ticks;    // time on the process's clock (RingFileHeader::clock)
+  uint64_t word[2];  // further words follow if units > 1
 };
 static_assert(sizeof(RawRecord) == kRawUnitBytes);
 
-// Definitions, sent once per process before the first record that uses the id:
+// Types of records that define an id. A process writes each definition once, before the first record that
+// uses the id.
 
-// id; word[0] = length in bytes; the bytes start at word[1]. UTF-8 if it is text.
+// Defines the string `id`: word[0] is the length in bytes; the bytes start at word[1], UTF-8 if the string is
+// text.
 inline constexpr uint8_t kRawDefineString = 0xF0;
-// id; word[0] = number of frames; from word[1] on one string id per word, outermost first.
+// Defines the stack `id`: word[0] is the number of frames. From word[1] on, each word is the string id of a
+// frame, outermost first.
 inline constexpr uint8_t kRawDefineStack = 0xF1;
-// A block from before recording, in the layout of kAlloc. The record becomes a kAlloc with the one frame
-// kHeldFrame, unless its address is in use.
+// A block that was allocated before the recording, in the layout of kAlloc. The collector converts the record
+// to a kAlloc with the single frame kHeldFrame, unless a live block has this address.
 inline constexpr uint8_t kRawHeldBlock = 0xF2;
-inline constexpr uint8_t kRawPadding = 0xFF;  // fills the end of the ring; skip `units`
+inline constexpr uint8_t kRawPadding = 0xFF;  // fills the end of the ring; readers skip `units`
 
 // Longer strings are truncated.
 inline constexpr size_t kRawMaxStringBytes = (kRawMaxUnits - 1) * kRawUnitBytes;
-inline constexpr size_t kRawMaxFrames = 512;  // deeper stacks keep the innermost frames
+inline constexpr size_t kRawMaxFrames = 512;  // of longer stacks, only the innermost frames are recorded
 
 constexpr uint8_t RawUnitsForWords(size_t words) {
   return static_cast<uint8_t>(words <= 2 ? 1 : 1 + (words - 2 + 3) / 4);
@@ -56,10 +61,10 @@ constexpr uint8_t RawUnitsForWords(size_t words) {
 inline constexpr uint8_t kNoField = 0xFF;
 
 struct RawLayout {
-  uint8_t small_field;  // the Event field held in `small`
-  uint8_t id_field;     // the Event field held in `id`
+  uint8_t small_field;  // index of the Event field that is stored in `small`; kNoField = none
+  uint8_t id_field;     // index of the Event field that is stored in `id`; kNoField = none
   uint8_t word_count;
-  uint8_t word_field[kMaxEventFields];
+  uint8_t word_field[kMaxEventFields];  // index of the Event field that each word stores
 };
 
 // clang-format off

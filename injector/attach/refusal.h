@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks from /proc alone whether a process can be attached to. An error says why, and what to do. The
-// process is not touched.
+// Checks whether vramscope can attach to a process. The checks read /proc and do not touch the process. An
+// error explains the reason and what to do.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,21 @@
 
 namespace vramscope::attach {
 
-// Refused: ids of threads, kernel threads, ourselves, process 1, zombies, stopped, traced or recorded
-// processes. Also processes of other users, with seccomp filters, raised privileges or shadow stacks,
-// protected by ptrace_scope, or ignoring signals we need. Also 32-bit, static and musl programs.
+// Returns an error for:
+// - thread ids, kernel threads, process 1, and vramscope itself
+// - zombies, and processes that are stopped, traced or already recorded
+// - processes of other users, unless vramscope has CAP_SYS_PTRACE
+// - processes with their own seccomp filters, raised privileges (setuid), or a shadow stack
+// - processes that ptrace_scope protects, and processes that ignore SIGTRAP or SIGSEGV
+// - 32-bit programs, static programs, and programs that use musl
 Status CheckTarget(pid_t pid);
 
-// Why Yama forbids the attach and what to do, or "". `scope`: content of /proc/sys/kernel/yama/ptrace_scope
-// (Documentation/admin-guide/LSM/Yama.rst), or "".
+// Returns why Yama forbids the attach and what to do, or "" if Yama allows it. `scope` is the content of
+// /proc/sys/kernel/yama/ptrace_scope (Documentation/admin-guide/LSM/Yama.rst), or "" if that file does not
+// exist. `may_trace_anything`: the caller has CAP_SYS_PTRACE.
 std::string ForbiddenByPtraceScope(const std::string& scope, bool may_trace_anything);
 
-// True if the process has loaded a library of PyTorch.
+// True if the process has loaded libc10 or libtorch.
 bool HasPyTorch(pid_t pid);
 
 }  // namespace vramscope::attach

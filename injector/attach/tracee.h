@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the target under ptrace, and how to release it so that the program notices nothing.
+// One thread of a process to which vramscope attaches, controlled with ptrace. The thread can be stopped, can
+// get breakpoints, and is released so that the program notices nothing.
 //
-// We use hardware breakpoints, which belong to one thread. An int3 in the code would also hit new threads
-// that are not traced, and kill the program (seen after 11 attaches).
+// The breakpoints are hardware breakpoints, because these belong to one thread. An int3 instruction in the
+// code would also stop new threads that are not traced. It would kill the program (seen after 11 attaches).
 //
-// An interrupted thread may have a pending SIGTRAP from a breakpoint. After a plain PTRACE_DETACH, the
+// An interrupted thread may have a pending SIGTRAP from a breakpoint. After a plain PTRACE_DETACH, that
 // SIGTRAP would kill the program (seen after 20 attaches).
 //
 //   Seize ──► running ── Stop ──► stopped ── Arm, Continue ──► running ── Poll ──► stopped (kBreakpoint)
 //                                                                 │
-//       Release: interrupt, disarm, swallow a pending SIGTRAP, ◄──┘
-//       detach with any signal that is due
+//       Release: interrupt, remove the breakpoints, discard a  ◄──┘
+//       pending SIGTRAP, detach and deliver another pending signal
 #pragma once
 
 #include <signal.h>
@@ -27,36 +28,39 @@ inline constexpr size_t kMostBreakpoints = 4;  // debug registers of x86
 
 enum class StopReason : uint8_t {
   kRunning,
-  kInterrupted,  // by us
-  kGroup,        // SIGSTOP and the like stopped the process
-  kSignal,       // a signal is about to be delivered: signal()
+  kInterrupted,  // Stop() interrupted the thread
+  kGroup,        // a stop signal such as SIGSTOP stopped the process
+  kSignal,       // a signal is about to be delivered to the thread: signal()
   kBreakpoint,
-  kGone,
+  kGone,  // the thread has ended or was released
 };
 
 class Tracee {
  public:
   explicit Tracee(pid_t thread) : thread_(thread) {}
 
-  // False, with errno set, if the thread is gone or may not be traced.
+  // Attaches to the thread without stopping it. False, with errno set, if the thread has ended or may not be
+  // traced.
   bool Seize();
   // True if the running thread has stopped or ended. Does not wait.
   bool Poll();
-  // Interrupts the thread and waits until it has stopped. False if it is gone or takes more than a second.
+  // Interrupts the thread and waits until it has stopped. False if the thread has ended or does not stop
+  // within a second.
   bool Stop();
-  // Waits for the next stop.
+  // Waits at most `limit` for the next stop. True if the thread has stopped.
   bool WaitForStop(std::chrono::milliseconds limit);
-  // Resumes a stopped thread and delivers a due signal. In a group stop (SIGSTOP), the thread stays stopped.
+  // Resumes a stopped thread and delivers its pending signal. In a group stop (SIGSTOP), the thread stays
+  // stopped.
   void Continue();
-  // Like Continue, but resumes the thread even in a group stop, and holds a due signal back until Release().
-  // For injected calls.
+  // For injected calls: like Continue, but the thread runs even in a group stop. Release() delivers the
+  // pending signal.
   void ContinueForUs();
 
-  // Sets breakpoints on up to four addresses. Stopped threads only.
+  // Sets breakpoints on at most kMostBreakpoints addresses. The thread must be stopped.
   bool Arm(std::span<const uint64_t> addresses);
   void Disarm();
-  // Releases the thread as it was before Seize(); stops it first if needed. A thread that does not stop stays
-  // traced.
+  // Detaches from the thread and restores its state from before Seize(). A running thread is stopped first. A
+  // thread that does not stop stays traced.
   void Release();
 
   [[nodiscard]] pid_t thread() const { return thread_; }
@@ -65,9 +69,9 @@ class Tracee {
   [[nodiscard]] bool stopped() const { return reason_ != StopReason::kRunning && !gone(); }
   [[nodiscard]] bool armed() const { return armed_; }
   [[nodiscard]] int signal() const { return signal_; }
-  // Wait status of a thread that is gone; nothing if another process received it.
+  // Wait status of a thread that has ended; nullopt if another process received the status.
   [[nodiscard]] std::optional<int> ending() const { return ending_; }
-  // The signal was ours: do not deliver.
+  // Drops the pending signal, so that the program never gets it. For signals that an injected call caused.
   void DropSignal() { signal_ = 0; }
 
  private:
@@ -77,10 +81,10 @@ class Tracee {
 
   pid_t thread_;
   StopReason reason_ = StopReason::kRunning;
-  int signal_ = 0;     // due at the next Continue()
-  int held_back_ = 0;  // due at Release()
+  int signal_ = 0;     // delivered by the next Continue()
+  int held_back_ = 0;  // delivered by Release()
   bool armed_ = false;
-  bool was_armed_ = false;  // a trap may still be on its way
+  bool was_armed_ = false;  // a SIGTRAP of a breakpoint may still be pending
   std::optional<int> ending_;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded object of this process, read from its mapped ELF structures.
+// One shared library or program that is loaded in this process (a "loaded object"), read from its mapped ELF
+// structures. Finds symbols, and the slots through which the object calls other objects.
 //
-// Why not dlsym: it takes the loader's lock, which another thread may hold while this thread holds an
-// allocator's mutex. dl_iterate_phdr takes only the lock on the list of objects. Also, RTLD_NEXT finds
-// nothing in torch, which Python loads RTLD_LOCAL.
+// Why not dlsym: dlsym takes the loader's lock, which another thread may hold while this thread holds an
+// allocator's mutex. dl_iterate_phdr takes only the lock on the list of objects. In addition, RTLD_NEXT does
+// not find symbols of torch, because Python loads torch with RTLD_LOCAL.
 //
 // Layout: ELF gABI chapter 5 (dynamic section, relocations), GNU hash section as written by binutils.
 #pragma once
@@ -18,25 +19,29 @@ namespace vramscope::injector {
 
 class ElfImage {
  public:
-  // False without dynamic symbols (for example the vdso).
+  // Reads the structures of a loaded object. False if the object has no dynamic symbols (for example the
+  // vdso).
   bool Read(const dl_phdr_info& info);
 
   const char* name() const { return name_; }
   uintptr_t base() const { return base_; }
   bool Contains(const void* address) const;
-  // The address of a symbol that this object defines, or nullptr. `bytes`: set to its size, if given.
+  // Returns the address of a symbol that this object defines, or nullptr. Stores the symbol's size in
+  // `*bytes` unless `bytes` is nullptr.
   void* Find(const char* symbol, size_t* bytes = nullptr) const;
-  // The exported function at this address, or nullptr. Linear in the number of symbols.
+  // Returns the name of the exported function at this address, or nullptr. Takes time proportional to the
+  // number of symbols.
   const char* FunctionAt(const void* address) const;
-  // Copies the first bytes of the build id, up to `most`; returns how many. 0 = no build id.
+  // Copies the first bytes of the build id, at most `most`. Returns the number of copied bytes; 0 if the
+  // object has no build id.
   size_t BuildId(unsigned char* bytes, size_t most) const;
-  // True if one of its DT_NEEDED names begins with `prefix`.
+  // True if the object is linked to a library whose name (DT_NEEDED) begins with `prefix`.
   bool Needs(const char* prefix) const;
   // True if the loader made this address read-only.
   bool IsReadOnlyAfterRelocation(const void* address) const;
 
-  // Calls visit(slot, symbol name) for every slot that the loader fills with a symbol's address. These are
-  // JUMP_SLOT, GLOB_DAT, and absolute 64-bit relocations without addend (vtables).
+  // Calls visit(slot, symbol name) for every slot that the loader fills with the address of a symbol. The
+  // slots have relocations JUMP_SLOT, GLOB_DAT, or an absolute 64-bit relocation without addend (in vtables).
   template <typename Visit>
   void ForEachSlot(Visit visit) const {
     VisitTable(plt_relocations_, plt_relocation_count_, visit);
@@ -77,14 +82,15 @@ class ElfImage {
 };
 
 // Calls visit(image) for every loaded object except this library, in load order, until visit returns false.
-// No object is unloaded during the walk; visit must not load any.
+// No object is unloaded during the walk. `visit` must not load objects.
 using VisitImage = bool (*)(const ElfImage& image, void* argument);
 void ForEachImage(VisitImage visit, void* argument);
 
 // True for addresses in this library's own code.
 bool IsOwnCode(const void* address);
 
-// The first definition of a symbol outside this library, or nullptr.
+// Returns the first definition of a symbol outside this library, or nullptr. Stores its size in `*bytes`
+// unless `bytes` is nullptr.
 void* FindSymbol(const char* symbol, size_t* bytes = nullptr);
 
 }  // namespace vramscope::injector

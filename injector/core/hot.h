@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places the variables that every event reads next to each other.
+// Places the variables that every event reads next to each other, so that they share two cache lines.
 //
-// Each cache line that an event touches is a likely miss of 5 to 20 ns. These variables take two lines.
+// An access to a further cache line is a likely cache miss, which costs 5 to 20 ns per event.
 #pragma once
 
-// The linker places the variables of one section together. Only for variables that events read and that are
-// rarely written.
+// The linker places all variables of one section together. Use this macro only for variables that every event
+// reads and that are rarely written.
 #define VRAMSCOPE_HOT __attribute__((section("vramscope_hot")))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded append-only set of byte strings with ids from 1, in its own memory. Not synchronized.
+// A table that assigns an id (1, 2, ...) to each different byte string. The table has a fixed capacity and
+// its own memory. It is not thread-safe.
 //
 //   slots   [ 0 | 3 | 0 | 1 | ... ]            open addressing by hash; 0 = empty, else an id
 //   entries [ - | {hash, offset, bytes} ... ]  by id
-//   bytes   text text text ...                 reserved in full, touched as it fills
+//   bytes   text text text ...                 address range reserved at once, paged in as needed
 #pragma once
 
 #include <string.h>
@@ -16,10 +17,11 @@ namespace vramscope::injector {
 
 class IdTable {
  public:
-  // At most `most_ids` - 1 ids (`most_ids`: a power of two) and `most_bytes` of contents.
+  // The table holds at most `most_ids` - 1 ids and `most_bytes` bytes of contents. `most_ids` must be a power
+  // of two.
   constexpr IdTable(uint32_t most_ids, size_t most_bytes) : most_ids_(most_ids), most_bytes_(most_bytes) {}
 
-  // The id of equal bytes, or 0.
+  // Returns the id of these bytes, or 0 if they are not in the table.
   uint32_t Find(const void* bytes, size_t length) const {
     if (memory_ == nullptr) return 0;
     const uint64_t hash = Hash(bytes, length);
@@ -33,7 +35,7 @@ class IdTable {
     return 0;
   }
 
-  // The id that Add would give; 0 if the table is full or out of memory.
+  // Returns the id that the next Add() will assign; 0 if the table is full or out of memory.
   uint32_t Next(size_t length) {
     if (memory_ == nullptr && !Reserve()) return 0;
     return next_id_ < most_ids_ && used_bytes_ + length <= most_bytes_ ? next_id_ : 0;
@@ -51,13 +53,13 @@ class IdTable {
 
   uint32_t next_id() const { return next_id_; }
 
-  // The bytes of an id, in a table that was never cleared.
+  // Returns the bytes of an id. The table must never have been cleared.
   const void* At(uint32_t id, size_t& length) const {
     length = entries()[id].bytes;
     return contents() + entries()[id].offset;
   }
 
-  // Forgets the contents; ids are not reused.
+  // Removes all contents. Ids of removed contents are not assigned again.
   void Clear() {
     if (memory_ != nullptr) munmap(memory_, Bytes());
     memory_ = nullptr;

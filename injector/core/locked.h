@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds a mutex until the end of a scope.
 //
-// Not std::mutex: after fork, the child may find a mutex held by a thread that the child lacks. The child
-// must be able to initialize the mutex again (PTHREAD_MUTEX_INITIALIZER).
+// Why not std::mutex: after fork, a mutex of the child may be locked by a thread that exists only in the
+// parent. The child must be able to initialize the mutex again (PTHREAD_MUTEX_INITIALIZER).
 #pragma once
 
 #include <pthread.h>

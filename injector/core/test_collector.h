@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's end of the rings, for tests: creates a session folder and drains the rings. Follows
-// trace_format/ring.h and raw_record.h, not the injector's code.
+// A collector for tests of the injector: creates a session folder and reads the records that a process writes
+// into its rings. Implements trace_format/ring.h and raw_record.h independently of the injector's code.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace vramscope::injector {
 
 struct TestRecord {
   pid_t process = 0;
-  uint32_t image = 0;
+  uint32_t image = 0;  // number of the process's ring file (session_file.h)
   uint32_t thread = 0;
   uint8_t type = 0;
   uint64_t ticks = 0;
@@ -29,7 +29,8 @@ struct TestRecord {
 
 class TestCollector {
  public:
-  // Creates and locks a session folder, and names it in the environment with these options.
+  // Creates and locks a session folder. Sets the environment variables that pass the folder and these options
+  // to new processes.
   explicit TestCollector(const std::string& options);
   ~TestCollector();  // removes the folder
   TestCollector(const TestCollector&) = delete;
@@ -42,21 +43,22 @@ class TestCollector {
   // Sets the environment for processes started from now on.
   void SetOptions(const std::string& options);
 
-  // Takes the records from the rings for Records().
+  // Moves the records from the rings to the list that Records() returns.
   void Drain();
-  // In order of time; each thread's records keep their order.
+  // All records so far, ordered by time. Records of one thread keep their order.
   std::vector<TestRecord> Records() const;
   std::vector<TestRecord> Of(trace::EventType type) const;
   void Clear() { records_.clear(); }
 
-  // A text of a process, or of its parent before the fork; "" = none.
+  // Returns the text with this string id in the record's process, or in its parent before the fork; "" if
+  // there is none.
   std::string Text(const TestRecord& record, uint64_t id) const;
   std::vector<uint32_t> Stack(const TestRecord& record, uint64_t id) const;
 
-  // Dropped records, over all rings.
+  // Number of dropped records in all rings.
   uint64_t Lost() const;
   size_t FileCount() const { return files_.size(); }
-  // The header of a process's latest file, or nullptr.
+  // Returns the header of the process's latest ring file, or nullptr.
   trace::RingFileHeader* Header(pid_t process) const;
 
  private:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the loaded object outside CUDA's runtime that caused a driver call.
+// Finds the library that caused a driver call. Libraries of the CUDA runtime (libcudart) are skipped.
 //
-//   libc10_cuda.so ──cudaMalloc──► libcudart.so.12 ──cuMemAlloc──► here        libc10_cuda.so
-//   libnccl.so.2 (its own cudart inside) ──cuMemAlloc──► here                  libnccl.so.2
+//   calls                                                                      library that is found
+//   libc10_cuda.so ──cudaMalloc──► libcudart.so.12 ──cuMemAlloc──► our hook    libc10_cuda.so
+//   libnccl.so.2 (contains its own cudart) ──cuMemAlloc──► our hook            libnccl.so.2
 //
-// If the return address lies in a shared libcudart, the frames above identify the caller. Unwinding costs
-// microseconds, but the runtime's frames have fixed sizes: after three equal measurements, the stored size is
-// used (x86-64 only).
+// If the return address lies in a shared libcudart, the frames above it identify the caller. Unwinding takes
+// microseconds, but the runtime's frames have fixed sizes. After three equal measurements, the stored size of
+// a frame is used (x86-64 only).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct CallSite {
   const void* stack;  // caller's stack pointer at the call (callee's canonical frame address)
 };
 
-// The id of the object's file name; 0 if unknown (generated code). Not inside dlsym.
+// Returns the string id of the library's file name; 0 if the caller is in no library (generated code). Must
+// not be called inside dlsym.
 uint32_t CallingLibrary(const CallSite& site);
 
 }  // namespace vramscope::injector

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records which driver functions are covered (missing, hooked, proven), and how many were looked up through
-// us.
+// Records the coverage of the driver's functions (missing, hooked or proven), and how many functions were
+// looked up through our hooks.
 #pragma once
 
 #include "injector/cuda/driver_table.h"
 
 namespace vramscope::injector {
 
-// Records that `function` was called through ours. The first call also records as hooked every function that
-// was looked up.
+// Records that the program called our hook of `function` (proven). The first call also records every function
+// that was looked up (hooked).
 void ProveDriverFunction(DriverFunction function);
 
-// Records how the driver was reached, or that it was not. Call at the process's end.
+// Records the numbers of look-ups with dlsym and cuGetProcAddress. Call at the end of the process. Records
+// nothing if no driver is loaded.
 void RecordDriverLookups();
 
-// After this, the next recording reports everything again.
+// Resets the counts, so that the next recording of this process reports its coverage again.
 void ForgetDriverCoverage();
 
 }  // namespace vramscope::injector

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installs the driver's hooks in a process that already uses the driver (attach).
+// Installs the hooks of driver functions in a process that already uses the driver (attach).
 //
-//   libcudart, libnccl, libcublas, ...      slots of dlsym and dlvsym ──► ours: what is looked up from now on
-//   linked to libcuda                       slots of its functions ─────► ours
-//   variables of all loaded objects         words that hold the address of one of the driver's functions,
-//                                           as the CUDA runtime and PyTorch keep them ──► ours
+//   in these objects                        vramscope replaces the addresses in
+//   libcudart, libnccl, libcublas, ...      the slots of dlsym and dlvsym: later look-ups return hooks
+//   objects that are linked to libcuda      the slots of the driver's functions
+//   all loaded objects                      variables that hold the address of a driver function; the CUDA
+//                                           runtime and PyTorch have such variables
 //
-// The last row is needed because the runtime called cuGetProcAddress long before. Only written pages are
-// searched, and no page becomes resident. Calls through pointers on the heap or stack are not seen. Verified
-// on the simulated device. On NVIDIA's runtime, the count in the coverage shows whether it works.
+// The last row is needed because the runtime called cuGetProcAddress before the attach. Only pages that the
+// program has written are searched, so that no other page is loaded into memory. Calls through pointers on
+// the heap or stack are not recorded. Tests verify this on the simulated GPU. On NVIDIA's runtime, the number
+// of replaced pointers in the coverage shows whether it works.
 #pragma once
 
 namespace vramscope::injector {
 
-// Also hooks objects loaded since the last call. Does nothing with VRAMSCOPE_NO_DRIVER_HOOKS, or if the
-// recorder was there from the start. Takes some milliseconds. Call on the recorder's own thread.
+// Installs the hooks, also in objects loaded since the last call. Does nothing if VRAMSCOPE_NO_DRIVER_HOOKS
+// is set, or if the recorder was loaded at the start of the process. Takes some milliseconds. Call on the
+// recorder's own thread.
 void PatchDriverLate();
 // Removes the hooks. Pointers that the program has to our functions stay valid.
 void RestoreDriverLate();

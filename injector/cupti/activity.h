@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUPTI's activity records of memory and memory pools. The records are compared with the callbacks and hooks.
-// Static device memory of modules is recorded only here.
+// Reads CUPTI's activity records of device memory and memory pools. At exit, their totals are compared with
+// CUPTI's callbacks and the driver hooks. Only activity records report the static device memory of modules.
 //
-// A process has one set of buffer callbacks. If another client registers, that client gets all records. So we
-// stop before it registers (client.h).
+// A process has one set of buffer callbacks. If another client registers its own, that client gets all
+// records. So StopActivity is called before another client registers (client.h).
 #pragma once
 
 #include "injector/cupti/abi.h"
 
 namespace vramscope::injector::cupti {
 
-// False if CUPTI refuses.
+// Starts the recording of activity. False if CUPTI refuses.
 bool StartActivity(const Functions& cupti);
-// Reads the pending records and stops.
+// Stops the recording of activity, and reads the pending records.
 void StopActivity(const Functions& cupti);
 
 // Reads the records of one buffer. Public for tests.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between a program with NVTX and the library that listens, in the layout of NVTX v3.
+// The binary interface (ABI) of NVTX v3, between a program that calls NVTX and a library that listens to the
+// calls.
 //
-// The headers need not be on the build machine. The ABI is frozen since NVTX 3.0. Sources:
-// nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h of CUDA 10.0 to 13.x.
-// Also libnvToolsExt.so.1 of CUDA 11 and 12. Test: tests/nvtx/client.cc compares this file with installed
-// headers.
+// These declarations replace NVTX's headers, which the build machine need not have. The ABI is frozen since
+// NVTX 3.0. Sources: nvtxDetail/nvtxTypes.h, nvtxDetail/nvtxExtTypes.h, nvToolsExt.h and nvToolsExtMem.h of
+// CUDA 10.0 to 13.x, and libnvToolsExt.so.1 of CUDA 11 and 12. tests/nvtx/client.cc compares this file with
+// the installed headers.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace vramscope::injector::nvtx {
 
 using Domain = const void*;  // a handle from the listener; nullptr = the default domain
-// a registered string, heap or region: also a handle from the listener
+// A handle of a registered string, a heap or a region. The listener creates it.
 using Handle = const void*;
 using RangeId = uint64_t;
 using AnyFunction = void (*)();
@@ -40,7 +41,7 @@ union Message {
 
 struct EventAttributes {
   uint16_t version;
-  uint16_t size;  // of this struct in the program; may be shorter
+  uint16_t size;  // size of this struct in the program; may be smaller than here
   uint32_t category;
   int32_t color_type;
   uint32_t color;
@@ -59,8 +60,9 @@ struct EventAttributes {
 };
 static_assert(sizeof(EventAttributes) == 48);
 
-// A program calls NVTX through function pointers, which a listener replaces; tables hold the addresses of
-// these pointers. Each library compiled with NVTX has its own set, and calls InitializeInjectionNvtx2 for it.
+// A program calls NVTX through function pointers, which a listener replaces. Tables hold the addresses of
+// these pointers. Each library that was compiled with NVTX has its own set of tables. It calls
+// InitializeInjectionNvtx2 with this set.
 enum ExportTable : uint32_t { kCallbacks = 1 };
 enum Module : uint32_t { kCore = 1, kCore2 = 5 };
 struct CallbackTables {
@@ -101,8 +103,8 @@ enum Core2Function : unsigned {
   kCore2Size = 16,
 };
 
-// InitializeInjectionNvtxExtension is called once for each extension that a library uses. A slot holds a
-// function, kFreshSlot (no listener) or kDisabledSlot.
+// Each library calls InitializeInjectionNvtxExtension once for each NVTX extension that it uses. A slot holds
+// a function, kFreshSlot (no listener has been loaded yet) or kDisabledSlot.
 struct ExtensionSegment {
   size_t id;
   size_t slot_count;
@@ -121,7 +123,7 @@ struct ExtensionModule {
 using InitializeExtension = int (*)(ExtensionModule*);
 inline constexpr intptr_t kFreshSlot = 0;
 inline constexpr intptr_t kDisabledSlot = 1;
-inline constexpr intptr_t kLastStateOfSlot = 4;  // larger values are functions
+inline constexpr intptr_t kLastStateOfSlot = 4;  // a slot with a larger value holds a function
 
 // The memory extension: heaps, and regions in them.
 inline constexpr uint16_t kMemoryModule = 1;
@@ -138,10 +140,10 @@ enum MemoryFunction : unsigned {
   kRegionsName = 6,
 };
 
-inline constexpr uint32_t kSubAllocator = 1;    // use of a heap: an allocator hands out pieces
-inline constexpr uint32_t kVirtualAddress = 1;  // type of memory: VirtualRange describes it
-inline constexpr uint32_t kByPointer = 1;       // how a region is referred to
-inline constexpr uint32_t kByHandle = 2;
+inline constexpr uint32_t kSubAllocator = 1;    // usage of a heap: an allocator hands out parts of it
+inline constexpr uint32_t kVirtualAddress = 1;  // type of memory: an address range (VirtualRange)
+inline constexpr uint32_t kByPointer = 1;       // a region is identified by its address
+inline constexpr uint32_t kByHandle = 2;        // a region is identified by its handle
 inline constexpr Handle kProcessWideHeap = nullptr;
 
 struct VirtualRange {
@@ -167,8 +169,8 @@ struct RegionsRegister {
   Handle heap;
   size_t count;
   size_t element_size;
-  const void* elements;  // VirtualRange[count], element_size apart
-  Handle* handles;       // out, may be nullptr
+  const void* elements;  // array of `count` VirtualRange, one every `element_size` bytes
+  Handle* handles;       // output; may be nullptr
 };
 struct RegionsResize {
   uint16_t compatibility;
@@ -200,7 +202,7 @@ struct RegionsName {
   uint32_t reserved0;
   size_t count;
   size_t element_size;
-  const void* elements;  // RegionName[count], element_size apart
+  const void* elements;  // array of `count` RegionName, one every `element_size` bytes
   size_t reserved1;
 };
 

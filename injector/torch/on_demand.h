@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording that begins and ends while the program runs: attach, and waking a dormant recorder.
+// Begins and ends a recording while the program runs. `vramscope attach` uses it, and so does a recorder that
+// was loaded at the start but waits for a request.
 //
-//   BeginRecording ── thread "vramscope" ── session, slots patched, Python notified ── ...
+//   BeginRecording ── thread "vramscope" ── session, hooks installed, Python notified ─ ...
 //        │                                                                             │ collector detaches
-//   returns at once     thread ends ◄── Python notified, slots restored, session stopped ◄─┘ or is gone
+//   returns at once     thread ends ◄── Python notified, hooks removed, session stopped ◄──┘ or has ended
 //
-// The thread "vramscope" does the work, because the caller may be a stopped program thread. It blocks all
-// signals, and ends with the recording.
+// The thread "vramscope" does the work, because the calling thread may be a stopped thread of the program.
+// The thread blocks all signals, and ends with the recording.
 #pragma once
 
 namespace vramscope::injector {
@@ -18,9 +19,10 @@ enum class BeginResult : int {
   kBadRequest = 3,
 };
 
-// Records into `folder`, a session folder with a collector. `text`: options (injector/core/options.h).
-// Returns at once. The collector sees whether it succeeded. Any thread, but not inside the recorder or a
-// signal handler.
+// Starts to record into `folder`, a session folder with a running collector. `text`: options
+// (injector/core/options.h). `collector`: pid of the collector. Returns at once; the collector detects
+// whether the recording has started. Any thread may call this, but not inside the recorder or a signal
+// handler.
 BeginResult BeginRecording(const char* folder, const char* text, int collector);
 
 // Ends the recording that BeginRecording began, as if the collector had detached. Returns at once.

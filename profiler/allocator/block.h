@@ -15,22 +15,23 @@ constexpr uint32_t kNotExpandable = 0xffffffff;
 
 enum class BlockStatus : uint8_t {
   kFree,         // in a free list
-  kAllocated,    // the program has it
+  kAllocated,    // in use by the program
   kPendingFree,  // freed, but another stream may still use it
-  kUnmapped,     // address range in an expandable segment that has no memory
+  kUnmapped,     // address range of an expandable segment, without memory
 };
 
 struct Block {
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t requested_bytes = 0;
-  // BlockPool::searches when this block became free. Searches since then are its age for garbage collection.
+  // Value of BlockPool::searches when this block became free. The age of the block for garbage collection is
+  // the number of searches since then.
   int64_t searches_before = 0;
-  BlockNumber previous = kNoBlock;  // neighbors in the segment
+  BlockNumber previous = kNoBlock;  // neighbors in the segment, by address
   BlockNumber next = kNoBlock;
   StreamIndex stream = 0;
-  uint32_t expandable = kNotExpandable;  // the expandable segment that contains it
-  uint32_t registration = 0;             // number of its segment: orders blocks of equal size (PyTorch 2.11+)
+  uint32_t expandable = kNotExpandable;  // number of the expandable segment that contains the block
+  uint32_t registration = 0;  // number of the segment, oldest first; orders equal sizes (PyTorch 2.11+)
   PoolIndex pool = kDefaultPool;
   bool small = false;
   BlockStatus status = BlockStatus::kFree;
@@ -49,7 +50,7 @@ class BlockTable {
   Block& operator[](BlockNumber number) { return blocks_[number]; }
   const Block& operator[](BlockNumber number) const { return blocks_[number]; }
 
-  // Invalidates references to blocks.
+  // Adds a block. Invalidates references to blocks.
   [[nodiscard]] BlockNumber Add(const Block& block) {
     if (spare_.empty()) {
       blocks_.push_back(block);
@@ -65,7 +66,7 @@ class BlockTable {
     spare_.push_back(number);
   }
 
-  // All slots, in order of number; deleted blocks have 0 bytes.
+  // All blocks, ordered by number. Deleted blocks have 0 bytes.
   [[nodiscard]] const std::vector<Block>& places() const { return blocks_; }
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expandable segments: address ranges far larger than their memory. Pages are mapped as needed.
+// The expandable segments of a device. An expandable segment is an address range far larger than its memory;
+// pages of memory are mapped into it as needed.
 //
 //   range   [ block | free | block |  unmapped ... | free | unmapped ................................ ]
-//           pages of 2 MiB (small) or of the large segment's size. Only wholly free pages are unmapped again
+//           pages of 2 MiB (small pool) or of the large segment size; only completely free pages are unmapped
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,14 @@ namespace vramscope::allocator {
 
 class ExpandableSegments {
  public:
-  // Returns a block that is in no free list. kNoBlock: the driver has too little memory or too few addresses.
+  // Returns a block that is in no free list. Returns kNoBlock if the driver has too little memory or too few
+  // addresses.
   BlockNumber Allocate(Heap& heap, const Heap::Request& request);
-  // Gives back the pages that lie completely inside a free block.
+  // Returns the pages that lie completely inside a free block to the driver.
   void Unmap(Heap& heap, BlockNumber number);
   // Releases a range without any mapped memory.
   void Release(Heap& heap, BlockNumber number);
-  // Adds a range of a recording. Returns its number, for Block::expandable.
+  // Adds an expandable segment of a recording. Returns its number, for Block::expandable.
   uint32_t Adopt(const Heap& heap, uint64_t address, uint64_t bytes, bool small);
 
  private:
@@ -32,8 +34,8 @@ class ExpandableSegments {
 
   BlockNumber Find(Heap& heap, const Heap::Request& request);
   BlockNumber ReserveRange(Heap& heap, const Heap::Request& request);
-  // Maps the first `bytes` of an unmapped block into the free list. Returns false if the driver has no more
-  // memory.
+  // Maps memory for the first `bytes` of an unmapped block, and adds them to the free list. Returns false if
+  // the driver has no more memory.
   bool Map(Heap& heap, BlockNumber number, uint64_t bytes);
 
   std::vector<Range> segments_;

@@ -42,7 +42,7 @@ class FreeList {
     if (at.slot + 1 < chunks_[at.chunk].size()) return {at.chunk, at.slot + 1};
     return {at.chunk + 1, 0};
   }
-  // Not for begin().
+  // Returns the position before `at`, which must not be begin().
   [[nodiscard]] Position Before(Position at) const {
     if (at.slot > 0) return {at.chunk, at.slot - 1};
     return {at.chunk - 1, chunks_[at.chunk - 1].size() - 1};
@@ -53,7 +53,7 @@ class FreeList {
 
   void Insert(const Entry& entry);
   void Erase(Position at);
-  // Erases the entry with these keys, which must be in the list.
+  // Erases the entry with these values. The entry must be in the list.
   void Erase(uint64_t bytes, uint32_t registration, uint64_t address) {
     Erase(LowerBound({bytes, registration, address}));
   }
@@ -75,7 +75,7 @@ class FreeList {
   }
   [[nodiscard]] Position LowerBound(const Key& key) const;
 
-  // Always has at least one chunk. Only a single chunk may be empty.
+  // Sorted chunks of entries. There is always at least one chunk; a chunk is empty only if the list is empty.
   std::vector<std::vector<Entry>> chunks_ = std::vector<std::vector<Entry>>(1);
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds frees that a request may have waited for before it succeeded. When a request does not fit, PyTorch
-// waits for postponed frees of other streams and tries again. The record may look as if the frees had
-// completed earlier. After a wait with expandable segments, the request gets a block that is extended by new
-// pages, not the best fit.
+// Finds frees that a request may have waited for before it succeeded. If a request does not fit, PyTorch
+// waits until frees that are postponed because of other streams are completed, and tries again. In the
+// recording, the frees may then appear as completed before the request. With expandable segments, a request
+// that waited gets a block that is extended by new pages. Without a wait, it would have got the best-fit
+// block.
 //
-//   completed A, completed B, alloc C      A, B completed before the request searched, or while it waited
+//   completed A, completed B, alloc C      A and B completed either before C's search or while C waited
 //
-// A wait is assumed only if the record is not exact otherwise.
+// A wait is assumed only if the replay does not reproduce the recording without it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,9 @@
 
 namespace vramscope::allocator {
 
-// Returns the index of the first of the completions directly before the first divergence. Page mappings in
-// between are skipped. Empty if there are no completions, or if the record contradicts itself.
+// Returns the index of the first of the completed frees that lie directly before the first divergence of the
+// replay. Page mappings between these frees and the divergence are skipped. Returns nullopt if there are no
+// such frees, or if the recording contradicts itself.
 std::optional<size_t> CompletionsBefore(const std::vector<Event>& events, const ReplayResult& result);
 
 }  // namespace vramscope::allocator

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thirteen categories of memory use, with their names and colors.
 //
-// Any two colors have a CIE76 distance above 25, also for protanopic and deuteranopic eyes.
+// Any two colors have a CIE76 distance (color difference) above 25, also for protanopic and deuteranopic
+// eyes.
 #pragma once
 
 #include <array>
@@ -17,13 +18,13 @@ enum class Category : uint8_t {
   kBuffer,
   kGradient,
   kOptimizerState,
-  kActivation,  // kept for backward
+  kActivation,  // a tensor that autograd keeps for backward
   kInput,
   kTemporaryForward,
   kTemporaryBackward,
   kTemporaryOptimizer,
-  kWorkspace,      // cuBLAS, cuDNN
-  kCommunication,  // NCCL, DDP and FSDP buckets
+  kWorkspace,      // of cuBLAS and cuDNN
+  kCommunication,  // of NCCL, and buckets of DDP and FSDP
   kContext,        // the driver's context and code
   kUnattributed,
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The savings in a report that come from stored variants.
+// Computes the savings of a report that come from variants: re-runs with a change that are stored with the
+// trace.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 
 namespace vramscope::experiment {
 
-// All savings are for one GPU: the simulated GPU of the recording, or the GPU of the first variant. Returns
-// at most eight, the usual variants first. Each takes some tens of milliseconds to read. `path`: of the
-// trace.
+// Returns at most eight savings, the usual variants first. All savings are for one GPU: the simulated GPU of
+// the recording, or otherwise the GPU of the first variant. Reading a variant takes some tens of
+// milliseconds. `path`: path of the trace.
 [[nodiscard]] std::vector<report::Saving> KeptSavings(const model::Source& source, const std::string& path,
                                                       const whatif::Baseline& recorded);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two parts of a what-if question: changes for a re-run in PyTorch, and changes computed on that re-run's
-// step.
+// Splits a what-if question into two kinds of changes. Some changes need a re-run in PyTorch. The other
+// changes (transformations) are computed from the step of that re-run. The re-run is stored with the trace as
+// a variant.
 //
 //   --amp bf16 --checkpoint all --batch 2x
-//      re-run:      amp=bf16 batch=2x    the recorded program runs with these: the variant
-//      transformed: checkpoint=all       applied to the variant's recorded step
+//      re-run:      amp=bf16 batch=2x    PyTorch runs the recorded program with these changes
+//      transformed: checkpoint=all       this change is applied to the recorded step of that run
 #pragma once
 
 #include <optional>
@@ -20,26 +21,31 @@ namespace vramscope::experiment {
 // True if the change needs a re-run: it affects types, kernels, sizes, or tensors that autograd saves.
 [[nodiscard]] bool AnsweredByRerun(const whatif::Asked& asked);
 
+// The requested changes in two parts.
 struct Question {
   std::vector<whatif::Asked> rerun;
   std::vector<whatif::Asked> transformed;
 };
-// --checkpoint moves to the re-run if --lora or --freeze is asked too (LeverInfo::with).
+// Splits the changes. `checkpoint` is part of the re-run if `lora` or `freeze` is also requested
+// (LeverInfo::with).
 [[nodiscard]] Question SplitQuestion(const std::vector<whatif::Asked>& asked);
 
+// The environment of a step, which affects its memory.
 struct Place {
   std::string gpu;         // simulated model: "rtx-4090"; "" = a real GPU
   std::string alloc_conf;  // PYTORCH_CUDA_ALLOC_CONF; "" = PyTorch's defaults
   unsigned world = 1;      // ranks of the job
   friend bool operator==(const Place&, const Place&) = default;
 };
-// The environment of a recording.
+// Returns the environment of the recorded step.
 [[nodiscard]] Place RecordedPlace(const trace::Metadata& metadata);
 
-// The key of a variant: "amp=bf16 batch=2x @ gpu=rtx-4090 world=1". Independent of the order of changes.
+// Returns the key under which a variant is stored: "amp=bf16 batch=2x @ gpu=rtx-4090 world=1". The order of
+// the changes does not matter.
 [[nodiscard]] std::string VariantKey(std::vector<whatif::Asked> rerun, const Place& place);
 
-// The inverse of VariantKey. Returns nothing for an invalid key. Accepts untrusted text.
+// The changes and the environment that a key contains. ReadVariantKey returns nullopt for an invalid key. The
+// key may be untrusted.
 struct KeyParts {
   std::vector<whatif::Asked> changes;
   Place place;
@@ -49,7 +55,7 @@ struct KeyParts {
 // The changes of `vramscope dryrun --variants usual`.
 [[nodiscard]] const std::vector<std::vector<whatif::Asked>>& UsualVariants();
 
-// Changes as options: "--amp bf16 --batch 2x". Not quoted for a shell.
+// Returns the changes as options: "--amp bf16 --batch 2x". The text is not quoted for a shell.
 [[nodiscard]] std::string OptionsText(const std::vector<whatif::Asked>& asked);
 
 }  // namespace vramscope::experiment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded step that predictions start from.
+// Reads the recorded step from which `vramscope whatif` and `plan` predict.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,19 @@ struct RecordedStep {
   std::optional<classify::Analysis> analysis;
   model::DeviceIndex device = 0;
   report::Spoken spoken;
-  std::string failed;  // report::HowItFailed()
+  std::string failed;  // how the recorded run failed (report::HowItFailed()); "" if it did not
   whatif::Step step;
   whatif::Baseline baseline;
 };
 
-// whatif::ReadStep, plus Step::own_switch from the program of the device's process.
+// Like whatif::ReadStep, but also sets Step::own_switch if the trace contains a program of the device's
+// process.
 [[nodiscard]] Result<whatif::Step> ReadStepWithProgram(const classify::Analysis& analysis,
                                                        model::DeviceIndex device);
 
-// `path` is for messages. If the run has no step to predict from, the error is of the kind "cannot judge".
-// `changes`: the changes to predict. The error names the `vramscope try` command for them, if `try` supports
-// the framework.
+// Reads the step from `run`. `path` is used in error messages. `changes`: the changes to predict. If the run
+// has no step from which changes can be predicted, the error has the kind "cannot judge". For frameworks
+// without predictions, the error contains the `vramscope try` command for the changes.
 Result<std::unique_ptr<RecordedStep>> ReadRecordedStep(const std::string& path, Result<model::Run> run,
                                                        const report::Request& request,
                                                        const std::vector<whatif::Asked>& changes = {});

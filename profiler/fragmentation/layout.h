@@ -3,11 +3,11 @@
 // event changes one block and its two neighbors.
 //
 //   segment  0x7f.. 20 MiB │ weight 8 MiB │ free 4 MiB │ grad 2 MiB │ free 6 MiB │
-//                            ◄── previous ──┘          └── next ──►     merged with its neighbors as in
-//                                                                       PyTorch
+//                            ◄── previous ──┘          └── next ──►     a freed block is merged with free
+//                                                                       neighbors, as in PyTorch
 //
-// The layout follows the record, even if an allocator would have decided differently. `troubles` counts
-// contradictions in the record.
+// The layout follows the recorded events, even where an allocator would have acted differently. Troubles
+// counts contradictions between the events.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@
 
 namespace vramscope::fragmentation {
 
-// Contradictions in the history, by kind. None stops the walk.
+// Numbers of contradictions in the history, by kind. A contradiction does not stop the walk.
 struct Troubles {
-  uint64_t outside_segments = 0;  // allocation outside all segments
-  uint64_t overlaps = 0;          // allocation inside an allocated block, which is then freed
-  uint64_t too_small = 0;         // allocation larger than the free space at its address
-  uint64_t not_at_begin = 0;      // allocation not at the begin of a free block
-  uint64_t unknown_frees = 0;     // free of a block that is not allocated
-  uint64_t segments_in_use = 0;   // segment given back while it has blocks
-  uint64_t unknown_segments = 0;  // segment given back that was never allocated
-  uint64_t other_end = 0;         // 1: the final blocks are not those of the history
-  std::optional<uint32_t> first;  // first contradiction
+  uint64_t outside_segments = 0;  // an allocation outside all segments
+  uint64_t overlaps = 0;          // an allocation inside an allocated block; that block is then freed
+  uint64_t too_small = 0;         // an allocation larger than the free space at its address
+  uint64_t not_at_begin = 0;      // an allocation inside a free block, but not at its start
+  uint64_t unknown_frees = 0;     // a free of a block that is not allocated
+  uint64_t segments_in_use = 0;   // a segment freed while it has blocks
+  uint64_t unknown_segments = 0;  // a segment freed that was never allocated
+  uint64_t other_end = 0;         // 1 if the events lead to other final blocks than the history has
+  std::optional<uint32_t> first;  // event index of the first contradiction
 
   [[nodiscard]] uint64_t total() const {
     return outside_segments + overlaps + too_small + not_at_begin + unknown_frees + segments_in_use +
@@ -46,9 +46,9 @@ class Layout {
 
   // Adds a segment with its blocks. Gaps become free blocks. Segments must not overlap.
   void AddSegment(const allocator::SegmentState& segment);
-  // Applies the next event. `index`: its number, stored as `born`.
+  // Applies the next event. `index`: number of the event, which new blocks store as `born`.
   void Apply(const allocator::Event& event, uint32_t index);
-  // Applies a free that completes at once. Returns false and does nothing if no block is allocated at the
+  // Applies a free that completes at once. Returns false, without a change, if no block is allocated at the
   // address.
   bool FreeAtOnce(const allocator::Event& requested);
 
@@ -56,16 +56,16 @@ class Layout {
   [[nodiscard]] const std::vector<std::pair<uint64_t, SegmentIndex>>& segments() const { return by_address_; }
   [[nodiscard]] const Segment& segment(SegmentIndex index) const { return segments_[index]; }
   [[nodiscard]] const Block& block(BlockIndex index) const { return blocks_[index]; }
-  // Sums over all domains. held() has three of the sums ready.
+  // Returns the sums over all domains. held() returns three of these sums without computing them.
   [[nodiscard]] Domain Total() const { return sums_.Total(); }
   [[nodiscard]] const DomainSums::Held& held() const { return sums_.held(); }
-  // The bytes of a free block that could go back to the driver.
+  // Returns the bytes of a free block that could be returned to the driver.
   [[nodiscard]] uint64_t WholeBytes(const Block& block) const {
     return fragmentation::WholeBytes(block, segments_[block.segment]);
   }
   [[nodiscard]] const std::vector<Domain>& domains() const { return sums_.domains(); }
   [[nodiscard]] const Domain& DomainOf(const Segment& segment) const { return domains()[segment.domain]; }
-  // The block that begins at `address`; kNoIndex if there is none.
+  // Returns the block that begins at `address`; kNoIndex if there is none.
   [[nodiscard]] BlockIndex FindBlock(uint64_t address) const;
   [[nodiscard]] size_t block_count() const { return blocks_.size() - spare_blocks_.size(); }
   [[nodiscard]] const Rules& rules() const { return rules_; }

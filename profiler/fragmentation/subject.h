@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input of the fragmentation analysis: one device's history, and other facts from a snapshot or trace.
-// Unknown members stay empty. If the user must know that, `notes` has a sentence about it.
+// The input of the fragmentation analysis: the allocation history of one device, and other facts from a
+// snapshot or trace. Unknown facts stay empty. Some of them are also reported to the user by a sentence in
+// `notes`.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 
 namespace vramscope::fragmentation {
 
+// The recorded texts about a block.
 struct BlockText {
   std::optional<uint64_t> number;   // 1-based allocation number in the trace
   std::string name;                 // "layers.0.weight"; "" = unnamed
@@ -29,14 +31,14 @@ struct BlockText {
 
 // A request that the allocator could not serve.
 struct Failure {
-  Moment moment = 0;       // the state in which the request failed
-  uint64_t requested = 0;  // bytes; if `rounded`, the rounded size
+  Moment moment = 0;       // state of the allocator in which the request failed
+  uint64_t requested = 0;  // requested bytes; the rounded size if `rounded` is true
   bool rounded = false;
   std::optional<uint64_t> driver_free;
   allocator::StreamIndex stream = 0;
   allocator::PoolIndex pool = allocator::kDefaultPool;
   std::vector<std::string> frames;  // innermost first
-  uint64_t total_allocated = 0;     // as reported; 0 = not reported
+  uint64_t total_allocated = 0;     // as PyTorch reported it; 0 = not reported
   uint64_t total_reserved = 0;
 };
 
@@ -59,11 +61,11 @@ struct Subject {
   std::optional<uint32_t> pid;
   std::optional<uint32_t> rank;
   std::string about = "cuda:0";     // device, process and rank in words
-  uint32_t others = 0;              // other matching devices or processes
-  bool counts_events = false;       // see model::Run::counts_events
-  uint64_t start_monotonic_ns = 0;  // time 0 on CLOCK_MONOTONIC; 0 = unknown
-  bool has_layout = false;          // segments are known
-  bool requests_known = true;       // requested bytes are recorded
+  uint32_t others = 0;              // number of other devices or processes that match the request
+  bool counts_events = false;       // times are event numbers (model::Run::counts_events)
+  uint64_t start_monotonic_ns = 0;  // CLOCK_MONOTONIC at time 0 of the trace; 0 = unknown
+  bool has_layout = false;          // true if segments were recorded
+  bool requests_known = true;       // true if requested bytes were recorded
   bool streams_known = true;
   // The memory available to PyTorch's allocator: reserved bytes plus the driver's free bytes. Each entry is
   // valid from its moment on.
@@ -74,9 +76,9 @@ struct Subject {
   std::vector<Room> room;
   std::vector<Failure> failures;
   size_t main_failure = 0;  // index of the failure that the moment "oom" means
-  // For each event of the history, the event of the run that it comes from. nullptr if no run was loaded.
+  // For each event of the history: the index of its event in the run. nullptr if no run was loaded.
   std::shared_ptr<const std::vector<model::EventIndex>> origins;
-  uint64_t run_events = 0;  // on all devices; 0 without `origins`
+  uint64_t run_events = 0;  // number of the run's events on all devices; 0 without `origins`
   std::vector<StepSpan> steps;
   std::vector<std::string> notes;
 
@@ -84,14 +86,15 @@ struct Subject {
   std::function<Circumstances(size_t index)> circumstances = [](size_t) { return Circumstances{}; };
   std::function<Place(Moment)> place = [](Moment) { return Place{}; };
 
-  // The state after this event of the run. kNever: before all events. Needs `origins`.
+  // Returns the moment after this event of the run. kNever: the moment before all events. Requires `origins`.
   [[nodiscard]] Moment MomentAfter(model::EventIndex event) const;
-  // Events of the run before the moment; 0 without `origins`.
+  // Returns the number of the run's events before the moment; 0 without `origins`.
   [[nodiscard]] uint64_t TraceEvents(Moment moment) const;
-  // The moment after the last event at or before this time, or 0.
+  // Returns the moment after the last event at or before this time; 0 if there is no such event.
   [[nodiscard]] Moment MomentAt(uint64_t time_ns) const;
-  // The time of the moment's last event, or 0.
+  // Returns the time of the last event before the moment; 0 if there is none.
   [[nodiscard]] uint64_t TimeOf(Moment moment) const;
+  // Returns the driver's free bytes at the moment, if `reserved` bytes are reserved then; nullopt if unknown.
   [[nodiscard]] std::optional<uint64_t> DriverFree(Moment moment, uint64_t reserved) const;
 };
 

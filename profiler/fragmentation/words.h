@@ -8,9 +8,11 @@
 
 namespace vramscope::fragmentation {
 
-// The block's name, else the frame nearest to the user's code, else "allocation 12", else its address.
+// Returns the block's name; without a name, the frame nearest to the user's code; otherwise "allocation 12"
+// or the address.
 [[nodiscard]] std::string BlockTitle(const Block& block, const BlockText& text);
-// "stream 0x5f.., pool (0, 1)"; "" for the default stream and pool.
+// Returns the stream and the pool in words: "stream 0x5f.., pool (0, 1)". Returns "" for the default stream
+// and pool.
 [[nodiscard]] std::string DomainTitle(const Subject& subject, allocator::PoolIndex pool,
                                       allocator::StreamIndex stream);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds memory that grows while a program trains: where, since when, how much at a time, and what keeps it.
+// Finds places in the program whose memory grows during training. For each place, reports the first step, the
+// bytes per step, and what keeps the memory alive.
 //
-// A block that is still alive at the end is a survivor. A place in the program grows if it leaves survivors
-// again and again.
+// A survivor is a block that is still alive at the end. A place grows if many of its steps leave survivors.
+// Judged steps are the steps that are examined: without the warm-up (the first two steps) and the tail (the
+// last two), whose blocks may still be freed. Runs with fewer than seven steps have no warm-up and no tail.
 //
 //   step        1   2   3   4   5   6   7   8   9  10
 //   model       X                                        made once
@@ -10,7 +12,7 @@
 //   list        X   X   X   X   X   X   X   X   X   X    leak, every step
 //   validation          X           X           X        leak, every 3 steps
 //   prefetch                                    X   X    still in use: will be freed
-//               └ warm-up ┘   └── judged ──────┘ └ tail
+//              warm-up    └────── judged ──────┘  └tail┘
 //
 // A place leaks if it shows one of four signs:
 //   every step     survivors of at least three judged steps, and of each third of the judged steps
@@ -35,8 +37,8 @@ namespace vramscope::growth {
 enum class Keeper : uint8_t {
   kProgram,   // an object of the program: a list, a cache, a closure
   kGraph,     // an autograd graph, because the program keeps one of its tensors
-  kCycle,     // a tensor's gradient whose graph leads back to the tensor
-  kReplaced,  // one tensor, created again in each step, larger than before
+  kCycle,     // a reference cycle: the graph of a tensor's gradient leads back to the tensor
+  kReplaced,  // a tensor that each step replaces by a larger one
 };
 
 struct StepBytes {
@@ -52,37 +54,39 @@ struct Growth {
   std::string op;
   timeline::Phase phase{};
   Keeper keeper{};
-  bool pinned_host = false;  // page-locked host memory, not device memory
+  bool pinned_host = false;  // true: page-locked host memory; false: device memory
   uint32_t places = 1;       // for a graph: number of places that create its tensors
-  uint32_t as_in_step = 0;   // deep step that the place comes from; 0 = the blocks themselves
+  uint32_t as_in_step = 0;   // deep step in which the place was recorded; 0 = the blocks' own steps
   uint32_t first_step = 0;   // first step with survivors
   uint32_t last_step = 0;
-  uint32_t steps = 0;            // steps with survivors
+  uint32_t steps = 0;            // number of steps with survivors
   uint32_t every = 0;            // steps between two increases; 0 = irregular
   uint64_t blocks = 0;           // alive at the end
   uint64_t bytes = 0;            // alive at the end
   uint64_t bytes_each_time = 0;  // mean over the steps with survivors
-  uint64_t bytes_per_step = 0;   // bytes_each_time / every; if irregular, mean over all judged steps
-  std::vector<StepBytes> kept;   // bytes alive at the end, by step
+  uint64_t bytes_per_step = 0;   // bytes_each_time / every; if irregular, the mean over all judged steps
+  std::vector<StepBytes> kept;   // by step of the allocation: bytes alive at the end
 };
 
+// All growth on one device.
 struct Found {
-  uint32_t steps = 0;  // finished steps
+  uint32_t steps = 0;  // number of finished steps
   uint32_t first_judged = 0;
   uint32_t last_judged = 0;
   std::vector<Growth> leaks;    // most bytes per step first
-  std::vector<Growth> settled;  // growth that has ended: warm-up and caches
+  std::vector<Growth> settled;  // growth that has ended, such as warm-up and caches
   bool has_stacks = false;
 };
 
 inline constexpr uint32_t kFewestSteps = 3;  // runs with fewer finished steps are not judged
 
-// Finds growth on the curve's device up to the state after `until`, the event of a failure or
-// EndOfTraining().
+// Finds growth on the device of `curve`, in the state after the event `until`. `until` is the event of a
+// failure, or EndOfTraining().
 [[nodiscard]] Found FindGrowth(const classify::Analysis& analysis, const timeline::DeviceCurve& curve,
                                model::EventIndex until);
 
-// The last event of the process's last finished step, or else of the trace.
+// Returns the last event of the last finished step of the process. Without finished steps, returns the last
+// event of the trace.
 [[nodiscard]] model::EventIndex EndOfTraining(const classify::Analysis& analysis,
                                               model::ProcessIndex process);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The places whose memory grows, as JSON (docs/json.md).
+// Formats the places whose memory grows as JSON (docs/json.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

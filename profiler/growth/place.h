@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place in the program where a block was allocated. Blocks from the same place have equal values.
+// The place in the program where a block was allocated. Two blocks have the same place if all members are
+// equal.
 #pragma once
 
 #include <map>
@@ -30,7 +31,7 @@ class Places {
       : run_(analysis.run()), training_(analysis.training()[process]) {}
 
   [[nodiscard]] Place Of(model::BlockId block, const classify::Origin& origin, Keeper keeper);
-  // The frame that represents a stack; "" = unknown.
+  // Returns the most informative frame of a stack, as text; "" if unknown.
   [[nodiscard]] std::string_view LineOf(uint32_t stack);
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON for the page's address map: blocks and free memory in the allocator's segments at one moment.
+// Creates the JSON for the address map of the HTML page: the segments at one moment, with their blocks and
+// free memory.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,14 +12,15 @@
 
 namespace vramscope::html {
 
-// Kinds of blocks that are not categories.
+// The kinds of blocks in the JSON that are not categories: free memory, freed memory that another stream may
+// still use, and several merged blocks.
 enum MapKind : int { kMapFree = -1, kMapPending = -2, kMapSeveral = -3 };
 
-// {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream, private_pool,
-// blocks}], "left_out"}: segments in order of addresses. Each block is [bytes, kind, index of its name (0 =
-// none)]. Small neighbors are merged into one block of kind kMapSeveral, with their count instead of a name.
-// left_out counts segments that are left out. `event`: the same moment in the run, which gives the blocks'
-// categories.
+// Returns {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream,
+// private_pool, blocks}], "left_out"}. Segments are in order of addresses. Each block is [bytes, kind, index
+// of its name (0 = no name)]. Small neighbors are merged into one block of kind kMapSeveral; its third
+// element is the number of merged blocks. left_out is the number of segments that are left out. `event` is
+// the moment as an event of the run; the categories of the blocks are those after this event.
 [[nodiscard]] nlohmann::ordered_json AddressMap(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 const fragmentation::Subject& subject,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer and its traces in one HTML file that can be mailed.
+// Creates one HTML file that contains the viewer and traces. The file can be sent by mail.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 namespace vramscope::html {
 
 struct EmbeddedFile {
-  std::string name;  // as the viewer shows it
+  std::string name;  // name that the viewer shows
   std::string bytes;
 };
 
-// `viewer`: text of viewer.html from scripts/web.sh. Each file is compressed (gzip) and written as base64.
-// Fails if `viewer` has no place for files, or if memory runs out.
+// Returns the text of the file. `viewer` is the text of viewer.html from scripts/web.sh. Each trace is
+// compressed with gzip and encoded as base64. Fails if `viewer` has no placeholder for files, or if memory
+// runs out.
 [[nodiscard]] Result<std::string> MakeViewerPage(std::string_view viewer,
                                                  const std::vector<EmbeddedFile>& files);
 

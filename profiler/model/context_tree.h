@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a block was allocated: the open modules, ops and autograd nodes, as paths in a prefix tree.
+// Stores where blocks were allocated. A path contains the modules, operators and autograd nodes that were
+// running at the allocation. The paths form a prefix tree.
 //
 //   root ─ module "layers.0" ─ module "layers.0.attn" ─ op aten::linear ─ op aten::addmm       forward
 //        └ module "layers.0.attn" ─ node AddmmBackward0 ─ op aten::mm                          backward: the
 //                                                                       module that made the node
 //
-// A block stores the number of its path.
+// A block stores the id of its path.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ class ContextTree {
   [[nodiscard]] size_t size() const { return entries_.size(); }
   // Both functions below are O(1).
   [[nodiscard]] const Birthplace& PlaceOf(ContextId id) const { return entries_[id].place; }
-  // The nearest path at or above `id` that ends in a module; 0 = none.
+  // Returns the path up to its innermost module; 0 if the path has no module.
   [[nodiscard]] ContextId ModulePath(ContextId id) const { return entries_[id].module_path; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the driver level of a run while its events come in. Loader passes in every driver event, and each
-// block of a process that has segments.
+// Builds the driver level of a run: the memory that was allocated with calls of the CUDA driver. Loader calls
+// Add() for every driver event, and JoinBlock() for every new block.
 #pragma once
 
 #include <map>
@@ -23,20 +23,21 @@ class DriverLoader {
   // `source` provides the library names and must outlive the loader.
   explicit DriverLoader(const Source& source);
 
-  // `event` is a kDriverAlloc, kDriverFree, kDriverMap or kDriverTotal. Counts contradictions in `anomalies`.
+  // Adds a kDriverAlloc, kDriverFree, kDriverMap or kDriverTotal. Contradictions are counted in `anomalies`.
   // `stack`: the Python stack of the event's thread.
   void Add(const trace::Event& event, EventIndex now, ProcessIndex process, uint32_t stack,
            Anomalies& anomalies);
 
-  // Call when a block is allocated. `reserved`: the bytes that its allocator reports as reserved (0: none
-  // reported).
+  // Call when a block is allocated: finds the segment that contains the block. `reserved`: the bytes that the
+  // allocator reports as reserved; 0 = not reported.
   void JoinBlock(BlockId block, ProcessIndex process, uint16_t device_code, uint64_t address,
                  uint64_t reserved, Anomalies& anomalies) {
     if (process < processes_.size() && processes_[process].had_segments)
       JoinBlockOf(process, block, device_code, address, reserved, anomalies);
   }
 
-  // Memory that a process still holds counts as given back when it ends. The loader is empty afterwards.
+  // Returns the result and empties the loader. Memory that a process still holds counts as freed when the
+  // process ends.
   [[nodiscard]] DriverLevel Finish(const std::vector<trace::ProcessInfo>& processes, const TimeIndex& times,
                                    Anomalies& anomalies) &&;
 
@@ -86,7 +87,7 @@ class DriverLoader {
   // (device, pid) -> bytes of processes that are not recorded.
   std::map<std::pair<uint16_t, uint64_t>, uint64_t> others_;
   EventIndex now_ = 0;
-  uint32_t stack_ = 0;              // of the event
+  uint32_t stack_ = 0;              // of the event being processed
   Anomalies* anomalies_ = nullptr;  // of the event being processed
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 32-bit indexes of events, blocks, devices and so on.
+// The types of the 32-bit indexes of events, blocks, devices and so on.
 //
-// The analysis counts in event positions: two events may have the same nanosecond. Trace order is causal
-// order. Use time_index.h to convert a position for display. A trace is cut at kMaxEvents, and the cut is
-// reported.
+// The analysis uses event indexes instead of times, because two events may have the same nanosecond. A cause
+// always comes before its effect in the trace. time_index.h converts an index to a time. Events from
+// kMaxEvents on are not loaded, and this is reported.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ using ThreadIndex = uint32_t;   // into Run::threads
 using DeviceIndex = uint32_t;   // into Run::devices
 using ContextId = uint32_t;     // into ContextTree; 0 = unknown
 
-inline constexpr uint32_t kNone = 0xffffffff;         // no such thing
+inline constexpr uint32_t kNone = 0xffffffff;         // no such element
 inline constexpr EventIndex kNever = 0xffffffff;      // has not happened within the trace
 inline constexpr EventIndex kMaxEvents = 0xfffffff0;  // events beyond are not loaded
 
-// A value that holds from an event on.
+// A value that is valid from this event on.
 struct Since {
   EventIndex event = 0;
   int64_t value = 0;

@@ -14,7 +14,7 @@ class LabelLoader {
   // `run` must already have all its threads.
   explicit LabelLoader(Run& run) : run_(run), accumulating_(run.threads.size()) {}
 
-  // `event`: a kLabel. `live`: the live blocks of `process`.
+  // Adds the label in `event`, a kLabel. `live`: the live blocks of `process`.
   void Add(const trace::Event& event, LiveBlocks& live, ProcessIndex process, EventIndex now);
 
  private:

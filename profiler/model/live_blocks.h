@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live blocks of one process, by address.
 //
-// Lookup by first byte: a hash map. Lookup inside a block: an ordered map, built at first use, because it
-// slows loading.
+// A hash map finds a block by its first address. An ordered map finds the block that contains an address. The
+// ordered map is built at its first use, because it makes loading slower.
 #pragma once
 
 #include <iterator>
@@ -17,10 +17,10 @@ namespace vramscope::model {
 
 class LiveBlocks {
  public:
-  // The block that begins at `address`, or nullptr. Valid until the next change.
+  // Returns the block that begins at `address`, or nullptr. The pointer is valid until the next change.
   [[nodiscard]] const BlockId* Find(uint64_t address) const { return by_address_.Find(address); }
 
-  // `address` is not 0. Returns the replaced block that was alive there, or kNone.
+  // Adds a block. `address` must not be 0. Returns the block that was alive at this address before, or kNone.
   BlockId Add(uint64_t address, BlockId id) {
     const auto [known, fresh] = by_address_.Insert(address, id);
     const BlockId before = fresh ? kNone : *known;
@@ -34,8 +34,9 @@ class LiveBlocks {
     if (ordered_) ordered_->erase(address);
   }
 
-  // The block that contains `address`, or kNone. `blocks`: all blocks so far. `is_mine(block)`: true for
-  // blocks of this process. The first call visits all blocks; later calls are O(log live blocks).
+  // Returns the block that contains `address`, or kNone. `blocks`: all blocks so far. `is_mine(block)` must
+  // return true for the blocks of this process. The first call visits all blocks; later calls are O(log live
+  // blocks).
   template <typename IsMine>
   [[nodiscard]] BlockId Around(uint64_t address, const Chunked<Block>& blocks, const IsMine& is_mine) {
     if (!ordered_) {

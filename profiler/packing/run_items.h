@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of one device of a run as items to pack.
+// Converts the blocks of one device of a run to items for the packing algorithms.
 #pragma once
 
 #include "profiler/model/run.h"
@@ -7,8 +7,9 @@
 
 namespace vramscope::packing {
 
-// Times are event numbers. A block that is never freed ends after the last event. Sizes are requested bytes,
-// rounded up as the allocator aligns them, or else block sizes. Names are 1-based allocation numbers.
+// The time of an item is measured in event indexes. A block that is never freed ends after the last event.
+// The size is the requested size, rounded up to the allocator's alignment; the block size if the requested
+// size is unknown. The name is the 1-based allocation number.
 [[nodiscard]] NamedItems ItemsOf(const model::Run& run, model::DeviceIndex device);
 
 }  // namespace vramscope::packing

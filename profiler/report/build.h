@@ -8,8 +8,8 @@
 
 namespace vramscope::report {
 
-// Fails if the request names a missing device, process or step; the error lists those that exist. Without
-// allocations, the answer has no device.
+// Returns the answer to the request. Fails if the request contains a device, process or step that does not
+// exist; the error lists the existing ones. If nothing was allocated, the answer has no device.
 [[nodiscard]] Result<Answer> BuildAnswer(const classify::Analysis& analysis, const Request& request);
 
 }  // namespace vramscope::report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains why nvidia-smi shows more than PyTorch: a device's used memory minus the tensors at a moment.
+// Explains why nvidia-smi shows more memory than PyTorch's tensors use. Lists the parts of the difference on
+// one device at one moment.
 #pragma once
 
 #include <string>
@@ -15,20 +16,21 @@ namespace vramscope::report {
 struct Explanation {
   std::string device;  // "cuda:0"
   uint32_t pid = 0;
-  Moment moment;  // has `driver`; `asked` is the requested moment ("peak", "step:3")
+  Moment moment;  // `driver` is set; `asked` is the requested moment ("peak", "step:3")
   // The parts of the difference, largest first, `unattributed` last.
   std::vector<std::pair<DeviceRow, int64_t>> between;
-  int64_t difference_bytes = 0;  // the sum of these parts
-  // CachingOff(), if the caching allocator was off and no block was recorded. All memory of PyTorch then
-  // counts as tensors.
+  int64_t difference_bytes = 0;  // sum of `between`
+  // The text of CachingOff() if the caching allocator was off and no block was recorded; otherwise "". All
+  // memory of PyTorch is then counted as tensors.
   std::string caching_off;
 };
 
-// The reason and what to record instead, if the run used no GPU or has no driver calls. "" if the run can be
-// explained.
+// Returns why the run cannot be explained, and what to record instead: the run used no GPU, or has no driver
+// calls. Returns "" if the run can be explained.
 [[nodiscard]] std::string WhyNotExplained(const model::Run& run);
 
-// Explains the request's first moment, or the peak. Fails as BuildAnswer does, or with WhyNotExplained.
+// Explains the first moment of the request; without moments, the peak. Fails for the same reasons as
+// BuildAnswer, or with the text of WhyNotExplained.
 [[nodiscard]] Result<Explanation> Explain(const classify::Analysis& analysis, const Request& request);
 
 }  // namespace vramscope::report

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON form of a report, described in docs/json.md. Keys have a fixed order, so two equal answers give
-// equal text.
+// Formats a report as JSON (docs/json.md). Keys have a fixed order, so equal answers have equal texts.
 #pragma once
 
 #include <string>

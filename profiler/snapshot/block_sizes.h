@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of blocks that no longer exist in a snapshot, computed by the allocator model.
+// Computes the sizes of freed blocks in a snapshot with the allocator model.
 //
-// Events have requested bytes. A block is larger if its remainder is too small to split off. With the model's
-// sizes, peaks equal PyTorch's own.
+// The events of a snapshot contain only requested bytes. A block can be larger, because a small remainder of
+// a free block is not split off. With the computed sizes, the peaks equal PyTorch's own peaks.
 #pragma once
 
 #include "profiler/snapshot/snapshot.h"
@@ -10,9 +10,9 @@
 
 namespace vramscope::snapshot {
 
-// Replays the events and adds block sizes to `timeline`, which must be that of `device`. If the replay
-// diverges, adds only the sizes before that. Does nothing for files without segments and for contradictory
-// files.
+// Replays the events and adds the sizes of blocks to `timeline`, the timeline of `device`. If the replay
+// diverges from the recording, only the sizes before the divergence are added. Does nothing if the file has
+// no segments or contradicts itself.
 void AddBlockSizes(const Snapshot& snapshot, uint32_t device, DeviceTimeline* timeline);
 
 }  // namespace vramscope::snapshot

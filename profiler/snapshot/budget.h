@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that reading may take: twice the bytes read so far, plus a small start amount.
+// Limits the memory that reading a file may take: a small start amount, plus twice the bytes read so far.
 //
-// A malicious file can request more memory than its size. Everything that grows is charged here. A file over
-// the budget is refused.
+// A malicious file could request far more memory than its size. Everything that grows while reading is
+// charged to the budget. A file that exceeds the budget is refused.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class Budget {
   static constexpr uint64_t kStart = uint64_t{24} << 20;
   static constexpr uint64_t kPerByte = 2;
 
-  // Returns false if the budget is exceeded. Reading ends then.
+  // Returns false if the budget is exceeded. The caller must then stop reading.
   [[nodiscard]] bool Charge(uint64_t bytes) {
     used_ += bytes;
     return used_ <= kStart + kPerByte * read_;

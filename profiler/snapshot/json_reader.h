@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a snapshot in JSON. Its dicts and lists are those of a pickle.
+// Reads a snapshot that is stored as JSON instead of a pickle. Both have the same dicts and lists.
 #pragma once
 
 #include "profiler/snapshot/byte_stream.h"

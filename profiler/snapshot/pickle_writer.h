@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes pickles of plain data, protocol 4, with the opcodes that PyTorch's browser viewer understands.
+// Writes plain data as a pickle (protocol 4). Uses only opcodes that PyTorch's browser viewer for snapshots
+// understands.
 //
 // Equal strings are written once (memo).
 #pragma once
@@ -26,16 +27,17 @@ class PickleWriter {
   void Bool(bool value);
   void None() { Byte('N'); }
   void Text(std::string_view text);
-  // A dict: BeginDict, then alternating keys and values, then EndDict. Lists likewise, and NextBatch may
-  // split them.
+  // To write a dict, call BeginDict, then write keys and values in turn, then call EndDict. To write a list,
+  // call BeginList, write the elements, and call EndList.
   void BeginDict();
   void EndDict() { Byte('u'); }
-  MemoId BeginList();  // the id is for Again()
+  MemoId BeginList();  // the id is an argument of Again()
   void EndList() { Byte('e'); }
-  // Ends a batch. Call it every thousand elements: readers keep a batch on a stack.
+  // Ends a batch of list elements. Call it after every thousand elements, because readers keep a whole batch
+  // on their stack.
   void NextBatch();
   void Pair(uint64_t first, uint64_t second);
-  // Remember returns an id of the value written last; Again(id) writes that value again.
+  // Remember() returns an id of the value that was written last. Again(id) writes this value again.
   MemoId Remember();
   void Again(MemoId id);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts stacks of a trace for a snapshot: frames as function, file and line, innermost first.
+// Copies stacks from a trace to a snapshot. The snapshot stores each frame as function, file and line,
+// innermost first.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class StackCopies {
  public:
   // `source` and `into` must outlive this object.
   StackCopies(const model::Source& source, Snapshot* into) : source_(source), out_(*into) {}
-  [[nodiscard]] StackId Of(uint64_t stack);  // `stack` is an id of the source
+  [[nodiscard]] StackId Of(uint64_t stack);  // `stack`: id of a stack in the source
 
  private:
   FrameId FrameOf(std::string_view text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value while a snapshot is read, in eight bytes. The low four bits are the kind; the rest is a number or
-// an index.
+// One Python value of a snapshot that is being read, in eight bytes. The low four bits are the kind. The
+// other bits are a number or an index.
 //
-// Numbers of up to 60 bits (addresses, sizes, times) are stored in the value. Everything else is an index
-// into Values or Records.
+// Integers of up to 60 bits (addresses, sizes, times) are stored in the value itself. For all other kinds,
+// the value is an index into Values or Records.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ enum class Kind : uint8_t {
   kFloat,   // Values::Float
   kString,  // into the TextTable
   kList,    // a list or tuple: Values::container
-  kDict,    // a dict that is no record: alternating keys and values, Values::container
-  kFrame,   // a frame's dict. Likewise the dicts of kEvent to kAnnotation (records.h)
+  kDict,    // any other dict: alternating keys and values, Values::container
+  kFrame,   // the dict of a frame; kEvent to kAnnotation are also dicts (records.h)
   kStack,   // a list of frames
   kEvent,
   kSegment,
   kBlock,
-  kHistory,  // requested size and stack of a block in old releases
+  kHistory,  // requested size and stack of a block, in old PyTorch releases
   kAnnotation,
   kBigInt,  // Values::BigInt
   kPair,    // a tuple of two 30-bit numbers: pool ids
 };
 
-// True for records in a table: those of one list get consecutive indices.
+// True for kinds that are stored in a table. The records of one list have consecutive indexes.
 constexpr bool IsRecord(Kind kind) {
   return kind == Kind::kEvent || kind == Kind::kSegment || kind == Kind::kBlock || kind == Kind::kHistory ||
          kind == Kind::kAnnotation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotes names in commands that a user copies into a shell.
+// Quotes a name for a shell command that a user copies.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace vramscope::text {
 
-// As one word of a command line: "run.vms", "'my run.vms'", "'it'\''s.vms'".
+// Returns the text as one word of a command line: "run.vms", "'my run.vms'", "'it'\''s.vms'".
 [[nodiscard]] std::string ShellWord(std::string_view word);
 
 }  // namespace vramscope::text

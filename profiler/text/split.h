@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a list in one text: "amp,batch" of an option, "8,128" of a shape.
+// Splits a comma-separated list: "amp,batch" of an option, "8,128" of a shape.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace vramscope::text {
 
-// The parts between commas, as views into `text`. Empty ones are left out: "a,,b," has two.
+// Returns the parts between the commas, as views into `text`. Empty parts are left out: "a,,b," has two
+// parts.
 [[nodiscard]] inline std::vector<std::string_view> CommaParts(std::string_view text) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of steps that run as one compiled graph, from the names of operators: the counter "step.phase".
+// Finds the phases of steps that run as one compiled graph (JAX, TensorFlow). The recorder writes them as the
+// counter "step.phase": 1 = forward, 2 = backward, 3 = optimizer, 0 = the call has returned. Backward and
+// optimizer may alternate:
 //
 //   value    1 ─────── 2 ──── 3 ── 2 ──── 3 ──────── 0
-//            forward   backward,          optimizer  the call returned
-//                      optimizer
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace vramscope::timeline {
 
-// Window::id of these windows. Steps end at marks, not at these windows.
+// The Window::id of all windows of this file. They do not end a step; marks in the trace do.
 inline constexpr uint64_t kGraphWindow = ~uint64_t{0};
 
 struct GraphPhases {
-  std::vector<Window> windows;    // backward and optimizer, in order
-  std::vector<Interval> forward;  // in order
+  std::vector<Window> windows;    // of backward and optimizer, in order of time
+  std::vector<Interval> forward;  // in order of time
 };
 
 [[nodiscard]] GraphPhases FindGraphPhases(const model::Run& run, model::ProcessIndex process);

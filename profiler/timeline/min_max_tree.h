@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowest and highest value of any interval of a series, without reading every value.
+// A tree that finds the lowest and highest value in any interval of a series, without reading every value.
 //
-// Level 0 has the extremes of groups that the owner chose. Each node above has the extremes of sixteen nodes
-// below. An interval takes at most 30 reads per level.
+// The owner of the tree divides the series into groups. Level 0 contains the extremes of these groups. Each
+// node of a higher level contains the extremes of sixteen nodes below it. A query reads at most 30 nodes per
+// level.
 //
 //   10,000 groups         levels of 10,000, 625, 40 and 3 nodes
 //   groups [5, 9990)      17 reads on level 0, 15 on level 1, 22 on level 2, 1 on level 3
@@ -16,11 +17,11 @@
 
 namespace vramscope::timeline {
 
-// Empty at first: low > high.
+// The lowest and highest value of an interval. An empty interval has low > high.
 struct Extremes {
   int64_t low = std::numeric_limits<int64_t>::max();
   int64_t high = std::numeric_limits<int64_t>::min();
-  uint32_t high_at = 0;  // position of the highest value, in the owner's units; first of equal ones
+  uint32_t high_at = 0;  // position of the first highest value, in a unit that the owner chooses
 
   [[nodiscard]] bool empty() const { return low > high; }
   void Add(int64_t value, uint32_t at) {
@@ -30,7 +31,7 @@ struct Extremes {
       high_at = at;
     }
   }
-  // `later` must come after this in the series.
+  // `later` must come after this interval in the series.
   void Merge(const Extremes& later) {
     low = std::min(low, later.low);
     if (later.high > high) {
@@ -53,7 +54,7 @@ class MinMaxTree {
     }
   }
 
-  // The extremes of the groups [first, last).
+  // Returns the extremes of the groups [first, last).
   [[nodiscard]] Extremes Within(size_t first, size_t last) const { return Within(first, last, 0); }
 
  private:

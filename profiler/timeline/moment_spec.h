@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A moment of a run, as users write it after --at.
+// A moment of a run, in the form that users write after --at.
 //
-//   peak           most is allocated                oom, oom:2    an allocation fails (the second one)
-//   reserved       most is reserved                 step:3        the peak of step 3
-//   worst          most is reserved and unused      event:1200    after the first 1200 events of the trace
-//   end            after the last event             1500000000    nanoseconds since the trace's start
-//   mono:8123456   CLOCK_MONOTONIC of the machine that recorded
+//   peak           highest allocated bytes          oom, oom:2    a failed allocation, the second failure
+//   reserved       highest reserved bytes           step:3        the peak of step 3
+//   worst          most reserved but unused bytes   event:1200    after the first 1200 events of the trace
+//   end            after the last event             1500000000    nanoseconds since the start of the trace
+//   mono:8123456   nanoseconds of CLOCK_MONOTONIC on the recording machine
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,18 @@ struct MomentSpec {
     kTime,
     kMonotonic
   } kind = Kind::kPeak;
-  // Failure number (0: the one that ended the run), step, event count or nanoseconds.
+  // The number of a failure (0 = the failure that ended the run), a step, a number of events, or nanoseconds.
   uint64_t value = 0;
   std::string text;  // as the user wrote it
 };
 
-// For the help of --at. `worst` and `reserved` are missing: only some verbs accept them.
+// The text for --at in the help. It does not mention `worst` and `reserved`, because only some commands
+// accept them.
 inline constexpr const char* kMomentWords =
     "peak, step:3 (the peak of step 3), oom, oom:2, end, event:1200, nanoseconds since the\n"
     "trace's start, or mono:NS (CLOCK_MONOTONIC).";
 
+// Reads a moment from the user's text.
 [[nodiscard]] Result<MomentSpec> ParseMoment(std::string_view text);
 
 }  // namespace vramscope::timeline

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that takes longer than a frame: it runs on a thread, and a later frame takes its answer.
+// Runs work that takes longer than a frame on a background thread. A later frame takes the answer.
 //
 //   frame     Start      Take -> nothing     Take -> nothing          Take -> the answer
 //   thread      └────────────── work ────────────────────── wake ─────────┘
 //
-// Take() has the answer as soon as `wake` is called, also in the page. A std::future is ready only after
-// `wake`.
+// After the thread has called `wake`, Take() returns the answer. This is also true in the web page. A
+// std::future could be ready only after `wake` has returned.
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@
 
 namespace vramscope::viewer {
 
-// All functions are for the thread that draws. Data that the work reads must outlive the task, or its next
-// Drop or Start.
+// All functions must be called on the thread that draws. Data that the work reads must live until the task is
+// destroyed, or until the next Drop() or Start().
 template <typename Answer>
 class BackgroundTask {
  public:
@@ -33,8 +33,8 @@ class BackgroundTask {
   }
   ~BackgroundTask() { Drop(); }
 
-  // Runs `work()`, or `work(stop)`, on a thread. The work should return soon after `stop` became true. Drops
-  // an earlier task first. The thread calls `wake` with the answer.
+  // Runs `work()` or `work(stop)` on a thread. If `stop` becomes true, the work should return soon. The
+  // thread calls `wake` when the answer is ready. An earlier task is dropped first.
   template <typename Work>
   void Start(const std::function<void()>& wake, Work work) {
     Drop();
@@ -48,27 +48,28 @@ class BackgroundTask {
       }
     });
   }
-  // Returns the answer once; nothing before it is ready, or if canceled. Rethrows the work's exception.
+  // Returns the answer once. Returns nullopt before the answer is ready, and if the task was canceled.
+  // Rethrows an exception of the work.
   [[nodiscard]] std::optional<Answer> Take() {
     if (!busy() || !state_->finished) return std::nullopt;
     done_.get();
     std::optional<Answer> answer = std::exchange(state_->answer, std::nullopt);
     return cancelled() ? std::nullopt : std::move(answer);
   }
-  // Cancels without waiting. busy() is true until a Take after the task's end.
+  // Cancels the task without waiting. busy() stays true until a Take() after the end of the task.
   void Cancel() {
     if (busy()) state_->stop = true;
   }
-  // Cancels the task and waits for its thread. In the page, unstarted work never runs.
+  // Cancels the task and waits for its thread. In the web page, work that has not started never runs.
   void Drop() {
     Cancel();
     done_ = {};  // waits: the future is std::async's
     state_.reset();
   }
 
-  // True from Start until Take returned the answer, or a canceled task has ended.
+  // True from Start() until Take() has returned the answer or has found that the canceled task ended.
   [[nodiscard]] bool busy() const { return done_.valid(); }
-  // True from Cancel until the next Start or Drop.
+  // True from Cancel() until the next Start() or Drop().
   [[nodiscard]] bool cancelled() const { return state_ != nullptr && state_->stop; }
 
  private:
@@ -77,7 +78,7 @@ class BackgroundTask {
     std::atomic<bool> finished = false;
     std::optional<Answer> answer;
   };
-  // Also runs after an exception.
+  // Reports the end of the work. The destructor also runs after an exception.
   struct Finish {
     State& state;
     const std::function<void()>& wake;
@@ -91,11 +92,12 @@ class BackgroundTask {
   std::future<void> done_;
 };
 
-// An answer about one subject, such as a device. A task computes it when the subject (`Key`) changes.
+// An answer about one subject, such as a device. `Key` identifies the subject. When the key changes, a task
+// computes a new answer.
 template <typename Key, typename Answer>
 class BackgroundAnswer {
  public:
-  // Call once per frame. Starts `work` for a new key. True if it took an answer.
+  // Call once per frame. Starts `work` if the key is new. True if a new answer has arrived.
   template <typename Work>
   bool Update(const Key& key, const std::function<void()>& wake, Work work) {
     if (key_ != key) {
@@ -108,19 +110,20 @@ class BackgroundAnswer {
     answer_.emplace(std::move(*taken));
     return true;
   }
-  // Forgets the key; call before the subject is destroyed. Waits for the thread. The old answer stays
-  // until there is a new one: the file may only have grown.
+  // Drops the task and its key, and waits for the thread. Call before the subject is destroyed. The old
+  // answer stays until there is a new answer, because the new subject may be the same file after it has
+  // grown.
   void Forget() {
     task_.Drop();
     key_.reset();
   }
-  // Also forgets the answer.
+  // Like Forget(), but also deletes the answer.
   void Clear() {
     Forget();
     answer_.reset();
   }
   [[nodiscard]] bool busy() const { return task_.busy(); }
-  // Nothing while the first answer, or one for another key, is computed.
+  // Returns nullopt while the first answer is computed, or the answer for another key.
   [[nodiscard]] const std::optional<Answer>& answer() const { return answer_; }
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colors blocks by category, age, size, stream, or by the line of code or step that allocated them.
 //
-// Seven colors, because people do not distinguish more. Further streams, lines and steps share the class
-// "others". Unrecorded ones have their own color. A class keeps its color while it is among the largest.
+// Streams, lines and steps have seven colors, because people cannot distinguish more. All further streams,
+// lines or steps belong to one class, "others". Blocks without a recorded value have their own color. A class
+// keeps its color while it is among the seven largest.
 #pragma once
 
 #include <array>
@@ -26,14 +27,14 @@ struct ColoringInfo {
 [[nodiscard]] const ColoringInfo& Info(Coloring coloring);
 [[nodiscard]] std::optional<Coloring> ColoringFromKey(std::string_view key);
 [[nodiscard]] Coloring NextColoring(Coloring coloring);
-// The colors of classes without an order (0 to 6), of "others", and of unrecorded blocks.
+// The colors of streams, lines and steps (0 to 6), of "others", and of blocks without a recorded value.
 [[nodiscard]] uint32_t DistinctRgb(size_t number);
 inline constexpr uint32_t kOthersRgb = 0x8a93a3;
 inline constexpr uint32_t kUnknownRgb = 0x5b6472;
 
 // The facts about a block that its color may depend on.
 struct ColoredBlock {
-  model::BlockId block = model::kNone;  // kNone: older than the file's first event; size and category known
+  model::BlockId block = model::kNone;  // kNone if the block is older than the file's first event
   uint64_t bytes = 0;
   classify::Category category = classify::Category::kUnattributed;
 };
@@ -47,14 +48,15 @@ struct LegendEntry {
 
 class BlockColors {
  public:
-  // Each block's index in legend(). `moment`: ages end there; nullopt: they are whole lifetimes. Use one
-  // object per document.
+  // Returns, for each block, its index in legend(). `moment`: the age of a block ends at this moment; nullopt
+  // = at its free. Use one object per document.
   [[nodiscard]] std::vector<uint8_t> Paint(const Document& document, const timeline::Training& training,
                                            classify::Origins& origins, Coloring by,
                                            std::optional<model::EventIndex> moment,
                                            std::span<const ColoredBlock> blocks);
 
-  // Classes that occur: ages and sizes in order, the rest by bytes; "others" and unrecorded last.
+  // The classes that occur. Ages and sizes are in ascending order, all other classes by bytes. "Others" and
+  // blocks without a recorded value are last.
   [[nodiscard]] const std::vector<LegendEntry>& legend() const { return legend_; }
 
  private:
@@ -70,7 +72,7 @@ class BlockColors {
 
   Coloring by_ = Coloring::kCategory;
   std::vector<LegendEntry> legend_;
-  std::array<uint64_t, kDistinct> holders_ = {};  // the class that has each distinct color; 0 = none
+  std::array<uint64_t, kDistinct> holders_ = {};  // for each color, the class that has it; 0 = none
   std::unordered_map<uint32_t, uint64_t> line_of_stack_;
   std::unordered_map<std::string_view, uint64_t> lines_;
   std::vector<std::string_view> line_texts_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about blocks from the events: the shape and type of a block's tensor, and what freed the block.
+// Facts about blocks: the shape and type of a block's tensor, and the operator or autograd node that freed
+// the block.
 //
-// A run has neither fact. At first use, the trace is read once more. 12 bytes per block are kept.
+// A model::Run does not contain these facts. They are read from the trace at first use. 12 bytes per block
+// are stored.
 //
 //   op_begin aten::mm / alloc 0x7f.. / op_tensor storage 0x7f.. shape "8,128" dtype 6 / op_end
 //   node_begin MmBackward0 / free 0x7f.. / node_end          -> block: [8, 128] float32, freed in MmBackward0
@@ -19,16 +21,16 @@ namespace vramscope::viewer {
 
 class TensorFacts {
  public:
-  // Reads all events. `run` must outlive it.
+  // Reads all events of the trace. `run` must outlive this object.
   explicit TensorFacts(const model::Run& run);
 
-  // "[8, 128, 256] float32": the largest tensor that an operator used and the block contains; "" = unknown. A
-  // scalar: "[] int64".
+  // Returns the shape and type of the largest tensor in the block that an operator used: "[8, 128, 256]
+  // float32", or "[] int64" for a scalar. Returns "" if unknown.
   [[nodiscard]] std::string TensorOf(model::BlockId block) const;
-  // The autograd node or operator running on the thread of the free: "MmBackward0", "aten::cat"; "" =
-  // unknown.
+  // Returns the outermost autograd node or operator that was running on the thread of the free:
+  // "MmBackward0", "aten::cat". Returns "" if unknown.
   [[nodiscard]] std::string FreedIn(model::BlockId block) const;
-  // The stack of the free; 0 = not recorded.
+  // Returns the stack id of the free; 0 = not recorded.
   [[nodiscard]] uint32_t FreeStack(model::BlockId block) const;
 
  private:
@@ -43,18 +45,20 @@ class TensorFacts {
   std::vector<uint8_t> dtypes_;  // c10::ScalarType, by BlockId; kNoType = no tensor was seen
 };
 
-// "float32", "bfloat16"; "type 99" if unknown. PyTorch: c10/core/ScalarType.h.
+// Returns the name of a type: "float32", "bfloat16"; "type 99" if the type is unknown. PyTorch:
+// c10/core/ScalarType.h.
 [[nodiscard]] std::string TypeName(uint8_t scalar_type);
 
-// The facts of the shown document, read on a thread at first use.
+// Reads the facts of the shown document on a background thread, at first use.
 class TensorFactsView {
  public:
-  // `run` must live until the next Update or Clear. Calls `wake` when there are facts.
+  // Call once per frame. `run` must live until the next Update or Clear. Calls `wake` when the facts are
+  // ready.
   void Update(const model::Run& run, const std::function<void()>& wake);
-  // Forgets the run; call before it is destroyed. Waits for the thread.
+  // Drops all references to the run, and waits for the thread. Call before the run is destroyed.
   void Clear() { facts_.Clear(); }
   [[nodiscard]] bool busy() const { return facts_.busy(); }
-  // nullptr while they are being read.
+  // Returns nullptr while the facts are being read.
   [[nodiscard]] const TensorFacts* facts() const { return facts_.answer() ? &*facts_.answer() : nullptr; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The visible stretch of the run: zoom, pan, fit.
+// The visible part of the run on the time axis. It can be zoomed and panned.
 //
-// Times are nanoseconds since the trace's start, as doubles: exact for runs of 100 days. Places on the screen
-// follow the axis (time_scale.h).
+// Times are nanoseconds since the start of the trace. As doubles, they are exact for runs of 100 days. A
+// place is a position on the screen, which depends on the unit of the axis (time_scale.h).
 #pragma once
 
 #include <memory>
@@ -29,7 +29,8 @@ class TimeView {
   [[nodiscard]] double width() const { return end_ - begin_; }
   [[nodiscard]] double whole() const { return whole_; }
   [[nodiscard]] bool all() const { return begin_ <= 0 && end_ >= whole_; }
-  // 0 at the left edge, 1 at the right one; also defined outside.
+  // Returns the place of a time: 0 at the left edge, 1 at the right edge. Times outside the visible part are
+  // below 0 or above 1.
   [[nodiscard]] double PlaceOf(double time_ns) const {
     return scale_ == nullptr ? (time_ns - begin_) / width()
                              : (scale_->UnitsAt(time_ns) - first_unit_) / (last_unit_ - first_unit_);
@@ -39,28 +40,29 @@ class TimeView {
                              : scale_->TimeAt(first_unit_ + place * (last_unit_ - first_unit_));
   }
 
-  // This stretch after the run has grown. A view of everything still shows everything, and a view of the end
-  // follows the end. The result has no scale.
+  // Returns the view after the run has grown to `whole_ns`. A view of the whole run still shows the whole
+  // run, and a view of the end follows the end. The result has no scale.
   [[nodiscard]] TimeView OfLonger(double whole_ns) const;
 
-  // Sets the unit of the axis; nullptr: time. The visible stretch stays.
+  // Sets the unit of the axis; nullptr = time. The visible part does not change.
   void SetScale(std::shared_ptr<const TimeScale> scale);
   [[nodiscard]] const std::shared_ptr<const TimeScale>& scale() const { return scale_; }
-  // Time, or the scale's unit. Runs without times count events.
+  // Returns the unit of the axis: that of the scale, or else time. Runs without times use event numbers.
   [[nodiscard]] TimeAxis axis() const {
     if (scale_ != nullptr) return scale_->axis();
     return counts_events_ ? TimeAxis::kEvent : TimeAxis::kTime;
   }
 
   void Fit() { Show(0, whole_); }
-  // Limits the stretch to the run and to at least kShortest. The two times may come in either order.
+  // Shows the part between two times, which may be in either order. The part is limited to the run and is at
+  // least kShortest long.
   void Show(double begin_ns, double end_ns);
-  // Keeps `time_ns` at its position; factor 2 shows half as much.
+  // Zooms in by `factor` (2 shows half as much). `time_ns` keeps its position.
   void Zoom(double factor, double time_ns);
-  // By nanoseconds, or by a share of the visible width.
+  // The next two functions move the view: by nanoseconds, or by a multiple of the visible width.
   void Pan(double ns) { Show(begin_ + ns, end_ + ns); }
   void PanBy(double widths);
-  // Pans as little as needed to show `time_ns`, with a small margin.
+  // Moves the view as little as needed to show `time_ns`, with a small margin.
   void Reveal(double time_ns);
 
   friend bool operator==(const TimeView&, const TimeView&) = default;
@@ -76,16 +78,18 @@ class TimeView {
   double end_ = kShortest;
   bool counts_events_ = false;
   std::shared_ptr<const TimeScale> scale_;
-  double first_unit_ = 0;  // at the edges, if there is a scale
+  double first_unit_ = 0;  // units at the edges, if there is a scale
   double last_unit_ = 1;
 };
 
-// The events of a pixel column: the state at its start, and all within.
+// The events of a pixel column: the state at its start is the one after `first`; `last` is the last event in
+// the column.
 struct EventColumn {
   model::EventIndex first = 0;
   model::EventIndex last = 0;
 };
-// `columns` columns of equal width. Columns before the first event have the state after that event.
+// Divides the view into `columns` columns of equal width. Columns before the first event show the state after
+// the first event.
 [[nodiscard]] std::vector<EventColumn> ColumnsOf(const model::TimeIndex& times, const TimeView& view,
                                                  size_t columns);
 
@@ -93,14 +97,14 @@ struct TimeTick {
   double time_ns = 0;
   std::string text;  // "12.5 ms", with one unit per axis; or "event 12", "step 3"
 };
-// At most `most` ticks, at round times.
+// Returns ticks at round times, at most `most`.
 [[nodiscard]] std::vector<TimeTick> TimeTicks(const TimeView& view, int most);
 
 struct ByteTick {
   uint64_t bytes = 0;
   std::string text;  // "16 GiB"
 };
-// From `low` to `top`, at round numbers of MiB, GiB, ...; at most `most` ticks plus one.
+// Returns ticks from `low` to `top`, at round numbers of MiB, GiB, ...; at most `most` + 1.
 [[nodiscard]] std::vector<ByteTick> ByteTicks(uint64_t low, uint64_t top, int most);
 [[nodiscard]] inline std::vector<ByteTick> ByteTicks(uint64_t top, int most) {
   return ByteTicks(0, top, most);

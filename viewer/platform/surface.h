@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws frames into a picture in memory, without a window. All other code is the same.
+// Draws frames of the viewer into an image in memory, without a window. The other code of the viewer is the
+// same as with a window. There are two renderers:
 //
-//   EGL without a surface (Mesa: no display, no GPU, no rights needed)   what a GPU draws, to the pixel
-//   our own rasterizer                                                   if there is no OpenGL at all
+//   EGL without a surface   draws with OpenGL, like the window; with Mesa, needs no display or GPU
+//   software rasterizer     is part of the viewer; used if there is no OpenGL
 #pragma once
 
 #include <imgui.h>
@@ -22,9 +23,9 @@ struct Image {
   std::vector<uint32_t> pixels;  // RGBA in memory order, from the top
 };
 
-// A PNG file; "" without memory.
+// Returns the contents of a PNG file; "" if memory runs out.
 [[nodiscard]] std::string EncodePng(const Image& image);
-// An error names the file and the reason.
+// Writes a PNG file. An error contains the file and the reason.
 [[nodiscard]] Status WritePng(const Image& image, const std::string& path);
 
 class Surface {
@@ -36,11 +37,11 @@ class Surface {
 
 enum class Renderer : uint8_t { kAuto, kEgl, kSoftware };
 
-// `width`, `height`: pixels. Call after the fonts are loaded. Fails only if kEgl was requested and is
-// missing.
+// Creates a surface of `width` x `height` pixels. Call after the fonts are loaded. Fails only if kEgl is
+// requested and there is no EGL.
 [[nodiscard]] Result<std::unique_ptr<Surface>> MakeSurface(Renderer renderer, int width, int height);
 
-// MakeEglSurface returns nullptr and the reason, if there is no suitable EGL.
+// MakeEglSurface returns nullptr and stores the reason in `why_not` if there is no suitable EGL.
 [[nodiscard]] std::unique_ptr<Surface> MakeEglSurface(int width, int height, std::string& why_not);
 [[nodiscard]] std::unique_ptr<Surface> MakeSoftwareSurface(int width, int height);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two themes, and the colors that carry meaning. Categories have the colors of the reports
+// The dark and the light theme: fonts, colors and sizes. Categories have the same colors as in the reports
 // (classify/category.h).
 #pragma once
 
@@ -19,12 +19,12 @@ struct Colors {
   ImU32 text;
   ImU32 dim;  // labels, secondary text
   ImU32 accent;
-  ImU32 selected;  // background of what is selected
+  ImU32 selected;  // background of the selected element
   ImU32 warning;
   ImU32 bad;
   ImU32 free;  // memory that is free
   ImU32 hatch;
-  ImU32 reserved;  // the lines over the stacked categories
+  ImU32 reserved;  // color of the line of reserved memory; `used`: of used device memory
   ImU32 used;
 };
 
@@ -35,22 +35,22 @@ struct Look {
   float scale = 1;
 };
 
-// The current look; set once per window.
+// Returns the current look, which is set once per window.
 [[nodiscard]] const Look& look();
-// Also sets ImGui's style. Font sizes follow `scale`.
+// Sets the look and ImGui's style. Font sizes are multiplied by `scale`.
 void UseLook(const Fonts& fonts, bool dark, float scale);
 
 [[nodiscard]] ImU32 ColorOf(classify::Category category);
 [[nodiscard]] ImU32 ColorOf(timeline::Phase phase);
-// Black or white, the more readable on `background`.
+// Returns black or white, whichever is more readable on `background`.
 [[nodiscard]] ImU32 InkOn(ImU32 background);
 [[nodiscard]] ImU32 WithAlpha(ImU32 color, float alpha);
-// 0xRRGGBB
+// Converts a color 0xRRGGBB to ImGui's format.
 [[nodiscard]] ImU32 FromRgb(uint32_t rgb);
 
 inline void PushFont(const Font& font) { ImGui::PushFont(font.face, font.size); }
 
-// Lengths are multiples of the text height.
+// Returns a length of `ems` text heights, in pixels.
 [[nodiscard]] inline float Em(float ems = 1) { return ems * look().fonts.text.size; }
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window of the desktop program: GLFW and OpenGL 3. Sleeps until something happens.
+// The window of the desktop viewer (GLFW and OpenGL 3). The program sleeps until there is input.
 #pragma once
 
 #include <memory>
@@ -15,25 +15,27 @@ namespace vramscope::viewer {
 
 class Window {
  public:
-  // `width` and `height` in points. Call after ImGui's context is created.
+  // Opens the window. `width` and `height` are in points. Call after ImGui's context is created.
   [[nodiscard]] static Result<std::unique_ptr<Window>> Open(int width, int height, KeyQueue& keys);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // The display's scale: 2 if set to 200 %; 1 with Wayland, which scales by itself.
+  // Returns the scale of the display: 2 for 200 %. With Wayland, returns 1, because Wayland scales the window
+  // itself.
   [[nodiscard]] float display_scale() const;
   [[nodiscard]] bool closing() const;
-  // Sleeps until input, Wake, or `seconds` have passed (false).
+  // Sleeps until there is input or Wake() is called (returns true), or until `seconds` have passed (returns
+  // false).
   [[nodiscard]] bool Wait(double seconds);
-  // Ends a sleep, from any thread.
+  // Ends Wait(). Any thread may call this.
   static void Wake();
   void BeginFrame();
   void EndFrame();
   void SetTitle(const std::string& title);
-  // Files dropped on the window since the last call.
+  // Returns the paths of files that were dropped on the window since the last call.
   [[nodiscard]] std::vector<std::string> TakeDroppedFiles();
-  // "NVIDIA GeForce ...", "llvmpipe ...".
+  // Returns the name of the OpenGL renderer: "NVIDIA GeForce ...", "llvmpipe ...".
   [[nodiscard]] std::string renderer() const;
 
  private:

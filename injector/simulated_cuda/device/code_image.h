@@ -16,8 +16,9 @@
 
 namespace vramscope::simulated {
 
-// Bytes of the loaded image on a GPU of `architecture` (89). 0 for unknown formats. The image must be whole:
-// its length is only in its headers. Any thread.
+// Returns the bytes that the loaded image takes on a GPU of `architecture` (89 for compute capability 8.9).
+// Returns 0 for unknown formats. The image must be complete, because only its headers contain its length. Any
+// thread may call this.
 uint64_t LoadedBytes(const void* image, int architecture);
 
 }  // namespace vramscope::simulated

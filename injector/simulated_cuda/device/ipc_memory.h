@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory of one process in the address space of another (cuIpcGetMemHandle, cuIpcOpenMemHandle).
+// CUDA IPC memory: maps device memory of one process into another process (cuIpcGetMemHandle,
+// cuIpcOpenMemHandle).
 //
-//   owner:  allocation ──contents──► memfd ◄──mapped through /proc/OWNER/fd/N── addresses :other
+//   owner process                               other process
+//   allocation ──contents──► unnamed file ◄──── address range that maps /proc/OWNER/fd/N
 //
-// From the first handle on, a file backs the owner's memory. A process that opens the handle maps the file:
-// each sees what the other copies there. The memory counts for its owner only. If the file cannot be opened
-// (another user), the other process sees zeros.
+// When the owner creates the first handle, its memory becomes backed by a file. A process that opens the
+// handle maps the same file, so each process sees the data that the other one writes. The memory is counted
+// for its owner only. If the other process may not open the file (another user), it reads zeros.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +19,22 @@
 
 namespace vramscope::simulated {
 
-// An unnamed file of `bytes` zeros; -1 on failure.
+// Returns the descriptor of a new unnamed file with `bytes` zeros; -1 on failure.
 int NamelessFile(uint64_t bytes);
 
 class IpcMemory {
  public:
-  // A handle for the cuMemAlloc allocation at the address; kInvalidValue for other memory.
+  // Stores a handle for the cuMemAlloc allocation at the address. Returns kInvalidValue for other memory.
   int Export(uint64_t address, IpcHandle* handle);
-  // The allocation's address in this process. Opening again returns the same address. Close it as often as it
-  // was opened. kInvalidContext in the handle's own process. kInvalidHandle if it is no handle or its process
-  // has ended.
+  // Stores the address of the allocation in this process. Opening a handle again returns the same address,
+  // which must be closed as often as it was opened. Returns kInvalidContext in the process that created the
+  // handle. Returns kInvalidHandle for invalid handles and if the owner process has ended.
   int Open(const IpcHandle& handle, uint64_t* address);
   int Close(uint64_t address);
 
-  // Call when the owner frees the allocation. Processes that have it open keep its contents.
+  // Call when the owner frees the allocation. Processes that have opened the handle keep the contents.
   void Forget(uint64_t address);
-  // The opened memory that contains the address; false if there is none.
+  // Stores begin and size of the opened memory that contains the address. False if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
  private:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger of one device: every byte taken from it, per requesting library and CUDA call.
+// The ledger of a simulated device counts every byte that is taken from it, per requesting library and CUDA
+// call.
 //
-// The ledger is the ground truth for tests of a profiler. The library is the caller of the outermost CUDA
-// function: cudaMalloc called by libc10_cuda.so counts for libc10_cuda.so.
+// The tests of the recorder use these counts as ground truth. The library is the caller of the outermost CUDA
+// function. For example, if libc10_cuda.so calls cudaMalloc, the bytes are counted for libc10_cuda.so.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@
 
 namespace vramscope::simulated {
 
-// Who took memory: the program's CUDA function, and an address in the calling code.
+// The request for memory: the CUDA function that the program called, and an address in the calling code.
 struct Origin {
-  const char* call;  // a literal: "cudaMalloc"
+  const char* call;  // string literal: "cudaMalloc"
   const void* caller;
 };
 
@@ -21,19 +22,20 @@ struct LedgerRow {
   const char* call;
   uint64_t live_bytes;
   uint64_t peak_bytes;
-  uint64_t taken_bytes;  // since the start
-  uint64_t takes;
-  uint64_t gives;
+  uint64_t taken_bytes;  // sum over all allocations since the start
+  uint64_t takes;        // number of allocations
+  uint64_t gives;        // number of frees
 };
 
 // Not thread-safe: hold the device's lock.
 class Ledger {
  public:
-  // Rows live as long as the ledger. Never nullptr: a full table shares its last row.
+  // Counts an allocation and returns its row, for Give(). A row is valid for the lifetime of the ledger.
+  // Never nullptr: if the table is full, further origins share its last row.
   LedgerRow* Take(const Origin& origin, uint64_t bytes);
   void Give(LedgerRow* row, uint64_t bytes);
 
-  // Notes that a request by `call` was refused because `missing` bytes were not free.
+  // Stores that a request by `call` failed because `missing` more bytes were needed.
   void Refuse(uint64_t missing, const char* call) {
     ++refusals_;
     missing_ = missing;
@@ -43,8 +45,9 @@ class Ledger {
   [[nodiscard]] uint64_t live_bytes() const { return live_; }
   [[nodiscard]] uint64_t peak_bytes() const { return peak_; }
   [[nodiscard]] uint64_t refusals() const { return refusals_; }
-  [[nodiscard]] uint64_t missing_bytes() const { return missing_; }    // for the last refusal
-  [[nodiscard]] const char* refused_call() const { return refused_; }  // the last one; "" = none
+  [[nodiscard]] uint64_t missing_bytes() const { return missing_; }  // of the last failed request
+  // The function of the last failed request; "" = none.
+  [[nodiscard]] const char* refused_call() const { return refused_; }
   [[nodiscard]] const LedgerRow* begin() const { return rows_; }
   [[nodiscard]] const LedgerRow* end() const { return rows_ + count_; }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between the ranks of a communicator: sizes, counts, flags. All processes of the run append to and
-// read one file.
+// Sends small messages (sizes, counts, flags) between the ranks of a communicator. All processes of the run
+// append messages to one file and read this file.
 //
-//   group  number  from    to  process  bytes       rank 1 waits for message 3 of rank 0 to all. It reads on
-//   9f31        3     0   all     4711      8       from where it stopped until that message is there
+//   group  number  from    to  process  bytes       rank 1 waits for message 3 of rank 0 to all ranks. It
+//   9f31        3     0   all     4711      8       reads new lines of the file until this message arrives
 //   9f31        1     1     0     4712     16
 //
 // group_calls.h explains why there is no lock.
@@ -22,7 +22,8 @@
 
 namespace vramscope::simulated {
 
-// Identifies a message. All ranks of a group count 1, 2, ... for each pair, and for messages to all.
+// Identifies a message. All ranks of a group number the messages of each pair of ranks 1, 2, ...; messages to
+// all ranks have their own numbers.
 struct MessageKey {
   static constexpr int kToAll = -1;
   uint64_t group;
@@ -38,24 +39,25 @@ class Messages {
  public:
   explicit Messages(std::string file) : file_(std::move(file)) {}
 
-  // False if the file cannot be written, or has reached kMostFileBytes.
+  // Appends a message. False if the file cannot be written, has reached kMostFileBytes, or the message is
+  // longer than 1 MiB.
   bool Tell(const MessageKey& key, const void* bytes, size_t count);
 
-  // Waits for the message, and returns its bytes. Nothing after `patience_ms`, or if the sending process has
-  // ended. No later call then waits for that rank.
+  // Waits for the message and returns its bytes. Returns nullopt after `patience_ms`, or if the sending
+  // process has ended. Later calls do not wait for that rank again.
   std::optional<std::vector<unsigned char>> Await(const MessageKey& key, int patience_ms);
 
   static constexpr uint64_t kMostFileBytes = uint64_t{256} << 20;
 
  private:
-  using Rank = std::pair<uint64_t, int>;  // of a group
+  using Rank = std::pair<uint64_t, int>;  // group, rank
 
   void ReadOn();
   bool HasEnded(const Rank& rank) const;
 
   std::string file_;
   std::mutex mutex_;
-  uint64_t read_ = 0;  // bytes of the file
+  uint64_t read_ = 0;  // bytes of the file read so far
   std::map<MessageKey, std::vector<unsigned char>> told_;
   std::map<Rank, int> processes_;
   std::set<Rank> silent_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How certain a row of the ledger is (overheads.def): the program's requests are exact, the rest is modeled.
+// The certainty of each row of the ledger (overheads.def). The program's own requests are exact; overheads
+// such as the context are estimated.
 #pragma once
 
 #include "injector/simulated_cuda/device/gpu.h"
@@ -10,12 +11,12 @@ namespace vramscope::simulated {
 #include "injector/simulated_cuda/overheads.def"
 
 struct Certainty {
-  const char* basis;      // "exact", "measured", "derived", "given" by the user, "modeled"
-  unsigned low_percent;   // the least that a GPU takes, in percent of the row's bytes
-  unsigned high_percent;  // and the most
+  const char* basis;      // "exact", "measured", "derived", "given" (by the user) or "modeled"
+  unsigned low_percent;   // the least bytes on a real GPU, in percent of the row's bytes
+  unsigned high_percent;  // the most bytes on a real GPU, in percent of the row's bytes
 };
 
-// `call` is the ledger's text; `context` is how we know the context's size.
+// `call` is LedgerRow::call. `context` tells whether the context's size was measured, derived or given.
 Certainty CertaintyOf(const char* call, ContextBasis context);
 
 }  // namespace vramscope::simulated

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identifies processes, and checks whether they still run: a killed process cannot give its memory back
-// itself.
+// Identifies processes, and checks whether a process still runs. A killed process cannot free its device
+// memory itself, so other processes must detect its end.
 #pragma once
 
 #include "trace_format/device_use.h"
 
 namespace vramscope::simulated {
 
-// The identity of the calling process; read again after a fork. One system call.
+// Returns the identity of the calling process: pid and start time. Reads the identity again after a fork.
+// Takes one system call.
 trace::SharingProcess ThisProcess();
 
-// True if that very process runs: not another one with the same pid, and not a zombie. True if /proc cannot
-// be read. About 10 us.
+// True if the process still runs. False for zombies, and if another process now has the same pid. True if
+// /proc cannot be read. Takes about 10 us.
 bool IsAlive(const trace::SharingProcess& process);
 
 }  // namespace vramscope::simulated

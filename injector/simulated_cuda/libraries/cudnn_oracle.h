@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the real cuDNN, in another process (cudnn_oracle_main.cc), for its engines on this GPU and their
-// workspaces.
+// Asks the real cuDNN which engines it has for this GPU, and how large their workspaces are. The real cuDNN
+// runs in another process (cudnn_oracle_main.cc).
 //
 //   PyTorch ── questions ──► simulated libcudnn ── socket ──► vramscope-cudnn-oracle ── dlopen ──► real
 //                            libcudnn.so.9                                                  libcudnn.so.9
 //
-// Which cuDNN: VRAMSCOPE_SIMULATED_CUDNN_LIBRARY, a file or its folder ("none": do not ask). Else
-// nvidia/cudnn/lib/libcudnn.so.9, installed with PyTorch. cuDNN 9.8 and later answers without a GPU.
-// Otherwise cudnn_model.h answers.
+// VRAMSCOPE_SIMULATED_CUDNN_LIBRARY names the real cuDNN: a file, its folder, or "none" to ask no cuDNN. By
+// default, nvidia/cudnn/lib/libcudnn.so.9 is used, which is installed with PyTorch. cuDNN 9.8 and later can
+// answer without a GPU. For earlier versions, cudnn_model.h estimates the answers.
 #pragma once
 
 #include "injector/simulated_cuda/libraries/cudnn_descriptor.h"
@@ -15,13 +15,13 @@
 namespace vramscope::simulated::cudnn {
 
 struct OracleAnswer {
-  bool known = false;        // false: there is no cuDNN to ask
-  int status = 0;            // cuDNN's
-  OwnDescriptor descriptor;  // what cuDNN set, in the question's kind; nullptr unless status is 0
+  bool known = false;        // false if there is no cuDNN that can answer
+  int status = 0;            // status that cuDNN returned
+  OwnDescriptor descriptor;  // the result, of the same kind as the question; nullptr unless status is 0
 };
 
-// Asks for the result of finalizing `question` (heuristics, an engine or a plan). The first question takes
-// about 0.3 s. Answers take 0.1 to 20 ms and are cached. Any thread.
+// Returns the result of finalizing `question` (heuristics, an engine or a plan). The first question takes
+// about 0.3 s. Answers take 0.1 to 20 ms and are cached. Any thread may call this.
 OracleAnswer AskOracle(const Descriptor& question);
 
 }  // namespace vramscope::simulated::cudnn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real cuDNN, as far as it answers without a GPU.
+// Calls the functions of the real cuDNN that work without a GPU.
 //
-// Since 9.8, cuDNN accepts a device described as JSON (docs.nvidia.com/deeplearning/cudnn, "Deviceless
-// Ahead-of-time Compilation"; CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Heuristics then
-// return the engines for that GPU, and plans know their workspaces.
+// Since version 9.8, cuDNN accepts a device that is described as JSON (docs.nvidia.com/deeplearning/cudnn,
+// "Deviceless Ahead-of-time Compilation"; CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION in cudnn_graph.h). Its
+// heuristics then return the engines for that GPU, and its plans contain the sizes of their workspaces.
 #pragma once
 
 #include <string>
@@ -13,23 +13,23 @@
 
 namespace vramscope::simulated::cudnn {
 
-inline constexpr size_t kFirstDeviceless = 90800;  // cudnnGetVersion
+inline constexpr size_t kFirstDeviceless = 90800;  // as returned by cudnnGetVersion
 
 class RealCudnn {
  public:
-  // `library`: a file. `*version`: its version, or 0 if it cannot be loaded.
+  // Loads the file `library`. Stores its version in `*version`, or 0 if the file cannot be loaded.
   RealCudnn(const char* library, const char* device_json, size_t* version);
   RealCudnn(const RealCudnn&) = delete;
   RealCudnn& operator=(const RealCudnn&) = delete;
 
-  // Finalizes `question` (heuristics, an engine or a plan) with all that it refers to. Returns cuDNN's
-  // status. On success `answer` gets the attributes that cuDNN sets.
+  // Finalizes `question` (heuristics, an engine or a plan) and all descriptors that it refers to. Returns
+  // cuDNN's status. On success, stores the attributes that cuDNN set in `answer`.
   int Finalize(const Descriptor& question, Descriptor& answer);
 
  private:
   using Backend = void*;  // cudnnBackendDescriptor_t
 
-  // Both store the first error in status_.
+  // The next two functions store the first error in status_.
   Backend Rebuild(const Descriptor& descriptor);
   void SetAttributes(Backend backend, const Descriptor& descriptor);
   Backend Make(int kind);
@@ -49,7 +49,7 @@ class RealCudnn {
   Backend device_ = nullptr;
   int status_ = 0;
   std::map<const Descriptor*, Backend> rebuilt_;
-  std::vector<Backend> made_;  // for this question
+  std::vector<Backend> made_;  // created for this question
 };
 
 }  // namespace vramscope::simulated::cudnn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's part of an NCCL communicator, and its device memory (nccl_memory.h). Memory is taken when NCCL
-// would take it, and kept until the communicator ends.
+// One rank's part of an NCCL communicator, and its device memory (nccl_memory.h). The same calls as in NCCL
+// allocate the memory. It is freed when the communicator is destroyed.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr int kNcclOk = 0;
 inline constexpr int kNcclUnhandledCudaError = 1;
 inline constexpr int kNcclInvalidArgument = 4;
 
-// Fields of ncclConfig_t that we read; INT_MIN = unset.
+// The fields of ncclConfig_t that are read here. INT_MIN = not set.
 struct NcclConfig {
   size_t size;
   unsigned magic, version;
@@ -30,15 +30,15 @@ struct NcclConfig {
 
 enum class Collective { kBroadcast, kGather, kReduceToAll };
 
-// The NCCL release that the PyTorch wheel requires: 22602 for 2.26.2.
+// Returns the NCCL release that the PyTorch wheel requires: 22602 for 2.26.2.
 int NcclRelease();
-// The last out-of-memory error in NCCL's words; "" = none.
+// Returns the last out-of-memory error of this thread, in the words of NCCL; "" if there was none.
 const char* LastNcclError();
 
 class Communicator {
  public:
-  // On the calling thread's current device. `id`: the same for all ranks. `parent`: the communicator that
-  // this one is split off from, if any.
+  // Creates the communicator on the calling thread's current device. All ranks must pass the same `id`.
+  // `parent`: the communicator that was split with ncclCommSplit; nullptr if there was none.
   Communicator(uint64_t id, int ranks, int rank, const NcclConfig* config,
                const Communicator* parent = nullptr);
   ~Communicator();
@@ -48,14 +48,15 @@ class Communicator {
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] uint64_t id() const { return id_; }
-  // The number of the next split, from 1. All ranks split in the same order.
+  // Returns the number of the next split, from 1. All ranks split in the same order.
   uint32_t CountSplit() { return ++splits_; }
-  // Like CountSplit, for messages to one rank or to all (MessageKey::kToAll), and for messages awaited from a
-  // rank.
+  // Returns the number of the next message that this rank sends to a rank, or to all (MessageKey::kToAll).
   uint32_t CountMessage(int to) { return ++messages_[to]; }
+  // Returns the number of the next message that this rank receives from rank `from`.
   uint32_t CountAwaited(int from) { return ++awaited_[from]; }
 
-  // Take the memory that has not been taken yet. kNcclOk, or kNcclUnhandledCudaError if the device is full.
+  // The next four functions allocate the memory that NCCL would need and that is not allocated yet. They
+  // return kNcclOk, or kNcclUnhandledCudaError if the device is full.
   int Begin();
   int Use(Collective collective, size_t bytes);
   int UseSend(int peer);
@@ -71,8 +72,8 @@ class Communicator {
   int ranks_, rank_;
   uint32_t splits_ = 0;
   bool connects_when_used_ = true;
-  uint64_t measured_ = 0;  // the user's figure, taken at once
-  NcclMemory plan_;        // of memory not taken yet
+  uint64_t measured_ = 0;  // bytes that the user has set for a communicator; Begin() allocates them
+  NcclMemory plan_;        // memory that is not allocated yet
   uint64_t receive_pool_ = 0;
   std::set<int> sends_, receives_;
   std::map<int, uint32_t> messages_, awaited_;

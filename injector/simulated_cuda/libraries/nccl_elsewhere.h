@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a communicator on the other models of gpus.def (elsewhere.h), with their own buffer sizes
-// (nccl_memory.h).
+// Computes the memory that a communicator would take on every GPU model of gpus.def (elsewhere.h). Buffer
+// sizes differ between models (nccl_memory.h).
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace vramscope::simulated {
 
-// One communicator's memory, until destroyed. At the process's end, reports the highest sum over
-// communicators for each model. Does nothing unless requested.
+// One communicator's memory on each model. When the process ends, the highest sum over its communicators is
+// reported for each model. The functions do nothing unless VRAMSCOPE_SIMULATED_ELSEWHERE is set.
 class NcclElsewhere {
  public:
   using Part = uint64_t NcclMemory::*;
@@ -22,10 +22,12 @@ class NcclElsewhere {
   NcclElsewhere(const NcclElsewhere&) = delete;
   NcclElsewhere& operator=(const NcclElsewhere&) = delete;
 
-  // The code of NCCL's kernels, once per process.
+  // Adds the code of NCCL's kernels, once per process.
   static void CountCode();
-  // `sharing_parent`: ranks of the parent whose resources it shares; 0 = none.
+  // Computes the sizes for this communicator. `sharing_parent`: number of ranks of the parent communicator,
+  // if this communicator uses the parent's resources; otherwise 0.
   void Plan(const NcclSettings& settings, int release, int ranks, int rank, int sharing_parent);
+  // Adds a part of the memory. TakeOnce adds the part only at its first call.
   void Take(Part part);
   void TakeOnce(Part part);
   void TakeReceivePool();

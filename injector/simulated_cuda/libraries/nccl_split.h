@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ncclCommSplit. The ranks of the parent exchange their colors
-// (injector/simulated_cuda/device/group_calls.h). In a dry run of a single rank, PyTorch knows the group's
-// size (vramscope_dryrun/groups.py). A group of unknown size counts as large as its parent.
+// Implements ncclCommSplit. The ranks of the parent communicator exchange their colors
+// (injector/simulated_cuda/device/group_calls.h). In a dry run of a single rank, the size of the new group
+// comes from PyTorch (vramscope_dryrun/groups.py). If that size is unknown, the group counts as large as its
+// parent.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,14 @@
 
 namespace vramscope::simulated {
 
-// Creates and announces a communicator, and takes its first memory.
+// Creates a communicator, announces it to the other ranks, and allocates its first memory.
 int BeginCommunicator(Communicator** communicator, uint64_t id, int ranks, int rank, const NcclConfig* config,
                       const Communicator* parent);
 
-// Waits for the other ranks. In a group of calls, FinishSplits waits instead: one thread may split
-// communicators of several devices.
+// Splits a communicator, and waits for the other ranks. Between ncclGroupStart and ncclGroupEnd, FinishSplits
+// waits instead, because one thread may split the communicators of several devices.
 int Split(Communicator* parent, int color, int key, Communicator** communicator, const NcclConfig* config);
-// Call at the outermost ncclGroupEnd.
+// Completes the splits since ncclGroupStart. Call at the outermost ncclGroupEnd.
 int FinishSplits();
 
 }  // namespace vramscope::simulated

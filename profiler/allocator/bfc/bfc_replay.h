@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replay and re-run of a TensorFlow history. allocator::Replay and allocator::Rerun call these functions.
+// Replays the history of TensorFlow's BFC allocator in the allocator model. allocator::Replay and
+// allocator::Rerun call these functions for such histories. In this file, a region is device memory that the
+// allocator took from the driver, like a PyTorch segment.
 //
-//   replay    requests, frees and regions  ──►  each address compared; the driver answers as recorded
-//   re-run    requests and frees           ──►  a device of a given capacity, and other options
+//   Replay   the model gets the recorded requests, frees and regions; each address is compared
+//   Rerun    the model gets the recorded requests and frees, other options, and a device with a capacity
 #pragma once
 
 #include <string_view>
@@ -15,9 +17,11 @@
 
 namespace vramscope::allocator::bfc {
 
-// The options, as far as the recorded regions show them: without growth, the first region is the whole limit.
+// Returns the allocator's options, derived from the recorded regions. For example, if the allocator cannot
+// grow (allow_growth is off), its first region has the size of its memory limit.
 [[nodiscard]] Options OptionsOf(const History& history);
-// `base` changed by "allow_growth:True,garbage_collection:False,fragmentation_fraction:0.1".
+// Returns `base` with changed options. Format of `settings`:
+// "allow_growth:True,garbage_collection:False,fragmentation_fraction:0.1".
 [[nodiscard]] Result<Options> WithSettings(const Options& base, std::string_view settings);
 
 [[nodiscard]] ReplayResult Replay(const History& history, BlockSizes* sizes);

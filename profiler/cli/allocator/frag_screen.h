@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text output of `vramscope frag`.
+// Formats the text output of `vramscope frag`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace vramscope::cli {
 [[nodiscard]] std::string FragScreen(const std::string& path, const fragmentation::Subject& subject,
                                      const fragmentation::Answer& answer, const Terminal& terminal);
 
-// Parts that `vramscope oom` prints too.
+// The next two tables are also printed by `vramscope oom`.
 [[nodiscard]] std::string CauseTable(const fragmentation::Subject& subject,
                                      const fragmentation::Decomposition& causes, const Terminal& terminal);
 [[nodiscard]] std::string SegmentTable(const fragmentation::Subject& subject,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as text and as JSON (docs/json.md).
+// Formats the answers of `vramscope plan` as text and as JSON (docs/json.md).
 #pragma once
 
 #include <optional>
@@ -23,16 +23,17 @@ struct PlanSubject : plan::FitLimit {
 
 struct PlanAnswer {
   plan::Answer plans;
-  std::map<std::string, Verified> verified;                  // for plans that were run, by plan::TextOf
-  std::vector<std::pair<plan::Changes, Verified>> left_out;  // plans that measured too large, or failed
-  std::string verified_on;                                   // GPU of the verification: "a100-80gb"
-  bool rerun = false;                                        // verified by re-runs of the recorded program
+  std::map<std::string, Verified> verified;  // measurements of plans that were run, by plan::TextOf
+  std::vector<std::pair<plan::Changes, Verified>> left_out;  // plans whose run failed or needs too much
+  std::string verified_on;                                   // GPU on which the plans were run: "a100-80gb"
+  bool rerun = false;  // true if the plans were verified by re-runs of the recorded program
+  // Reason why the recorded program could not be run again; "" if it could.
   std::string why_not_rerun;
 
   [[nodiscard]] const Verified* VerifiedOf(const plan::Plan& plan) const;
 };
 
-// A GPU model of the table on which the program fits, unchanged or with the cheapest plan.
+// The answer for one GPU model on which the program fits, unchanged or with the cheapest plan.
 struct GpuAnswer {
   collector::GpuModel gpu;
   plan::Answer plans;

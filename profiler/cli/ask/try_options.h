@@ -12,7 +12,8 @@ namespace vramscope::cli {
 
 std::span<const Option> ChangeOptions();
 
-// The error explains what is wrong with an option, or that there is none.
+// Returns the change that the options define. Returns an error if an option is invalid, or if no option
+// defines a change.
 Result<experiment::Change> ChangeFrom(const Arguments& arguments);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope try` as text and as JSON: the command without and with the change, side by side.
+// Formats the answer of `vramscope try` as text and as JSON. The answer compares two runs of the command:
+// without the change (`before`) and with it (`after`).
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ using experiment::Outcome;
 using experiment::Predicted;
 using experiment::TryPlan;
 
-// True if everything requested was applied, at least in a part of the program.
+// True if every requested change was applied, at least to a part of the program.
 bool AllApplied(const std::vector<Outcome>& outcomes);
 
 std::string TryText(const TryPlan& plan, const Measured& before, const Measured& after,
@@ -25,8 +26,8 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,
                     const std::vector<Outcome>& outcomes, const Predicted& predicted);
 
-// Describes what was not applied, why, and the lines to write. "" if there is nothing to report. Also for a
-// run that failed.
+// Lists the changes that were not applied, with the reasons and the code lines that the user can write
+// instead. Returns "" if all were applied. Also valid for a run that failed.
 std::string NotAppliedText(const TryPlan& plan, const std::vector<Outcome>& outcomes,
                            const Predicted& predicted);
 

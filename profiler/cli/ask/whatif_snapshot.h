@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers what-if questions about allocator settings for a PyTorch snapshot. A snapshot has no operators, so
-// other questions cannot be answered.
+// Answers what-if questions about allocator settings from a PyTorch snapshot. Other changes cannot be
+// answered from a snapshot, because it contains no operators.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace vramscope::cli {
 
 using experiment::WhatifQuestion;
 
-// Prints the answers (`table`: one line each) and returns the exit code. Refuses other changes, and names
-// what to record instead.
+// Prints the answers and returns the exit code. `table`: one row per question. For changes other than
+// allocator settings, prints that a recording is needed.
 Result<int> AnswerForSnapshot(const snapshot::RunFile& given, const std::vector<WhatifQuestion>& questions,
                               bool table, const Arguments& arguments, const Terminal& terminal);
 

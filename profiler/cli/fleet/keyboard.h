@@ -11,13 +11,14 @@ namespace vramscope::cli {
 
 class Keyboard {
  public:
-  // Does nothing if stdin is not a terminal. Then no key ever comes.
+  // Changes the mode of the terminal. If stdin is not a terminal, there() is false and Wait() never returns a
+  // key.
   Keyboard();
   ~Keyboard();
   Keyboard(const Keyboard&) = delete;
   Keyboard& operator=(const Keyboard&) = delete;
 
-  // The next key, or nothing if no key came within `patience`.
+  // Returns the next key, or nullopt if no key is pressed within `patience`.
   [[nodiscard]] std::optional<char> Wait(std::chrono::milliseconds patience) const;
   [[nodiscard]] bool there() const { return there_; }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes of outliers, found by all processes of `vramscope fleet --mpi`.
+// Finds the causes of outliers with all processes of `vramscope fleet --mpi`. An outlier is a rank whose
+// memory differs from the typical rank.
 //
-// Process 0 has the summaries and asks. Every other process waits in ServeProcessZero(). A question about an
-// outlier goes to a process that sees the traces of the outlier and of the typical rank. If no process sees
-// both, process 0 gets both traces.
+// Process 0 has the summaries of all ranks and sends questions. Every other process waits for them in
+// ServeProcessZero(). A question about an outlier goes to a process that can read the traces of both the
+// outlier and the typical rank. If no process can read both, process 0 answers the question itself, with
+// copies of the traces that it cannot read.
 #pragma once
 
 #include <boost/mpi/communicator.hpp>
@@ -14,15 +16,16 @@
 
 namespace vramscope::cli {
 
-// Waits for a message from process `from` and returns its kind. Sleeps between polls, because MPI's own wait
-// is a busy loop.
+// Waits for a message from process `from` and returns its kind (MPI tag). Sleeps between polls, because MPI's
+// own wait is a busy loop.
 int WaitForMessage(const boost::mpi::communicator& world, int from);
-inline constexpr int kSummaries = 6;  // kind of message: summaries
+inline constexpr int kSummaries = 6;  // kind of the message that contains summaries
 
-// For process 0. `seen`: files by process. `world` and `seen` must outlive the result.
+// For process 0: returns the function that explains outliers. `seen`: the files that each process can read.
+// `world` and `seen` must outlive the result.
 [[nodiscard]] fleet::Explainer SharedExplainer(const boost::mpi::communicator& world,
                                                const std::vector<std::vector<Seen>>& seen, const Plan& plan);
-// For all other processes. Returns after EndServing(), which process 0 calls.
+// For all other processes: answers questions until process 0 calls EndServing().
 void ServeProcessZero(const boost::mpi::communicator& world);
 void EndServing(const boost::mpi::communicator& world);
 

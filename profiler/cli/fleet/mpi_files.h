@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that the processes of `vramscope fleet --mpi` see, and which process reads which.
+// The files that the processes of `vramscope fleet --mpi` can read, and the process that was chosen to read
+// each file.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,11 @@
 
 namespace vramscope::cli {
 
+// A file that a process can read.
 struct Seen {
   std::string path;
   uint64_t bytes = 0;
-  int64_t changed = 0;  // distinguishes files with equal names on several nodes
+  int64_t changed = 0;  // time of the last change; distinguishes files with equal paths on several nodes
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One picture of `vramscope top`: the ranks of running jobs as they are now.
+// Formats one screen of `vramscope top`: the current memory use of the ranks of running jobs.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace vramscope::cli {
 
-// A trace written less than this time ago is still being recorded. Recorders write at least every five
+// A trace counts as being recorded if it was written within this time. Recorders write at least every five
 // seconds.
 inline constexpr uint64_t kSilentNs = 15'000'000'000;
 
-// `age_ns`, by rank: time since its trace was last written.
+// `age_ns` contains, for each rank, the nanoseconds since its trace was last written.
 [[nodiscard]] std::string TopScreen(const fleet::Job& job, const std::vector<uint64_t>& age_ns,
                                     const Terminal& terminal);
 

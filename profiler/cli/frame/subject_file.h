@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the input of `vramscope frag`, `oom` and `replay`: a trace or a PyTorch snapshot.
+// Opens the input file of `vramscope frag`, `oom` and `replay`: a trace or a PyTorch snapshot. The subject is
+// the history of one device in this file.
 #pragma once
 
 #include <memory>
@@ -20,21 +21,22 @@ struct SubjectFile {
   std::unique_ptr<model::Run> run;
   std::unique_ptr<classify::Analysis> analysis;
   fragmentation::Subject subject;
-  // `failures`: number of out-of-memory failures on the selected devices. `failure`: the examined one among
-  // them, 1-based; 0: none. `failure_on_device`: its number among the failures of its own device.
+  // `failures`: number of out-of-memory failures on the selected devices. `failure`: the number of the
+  // examined failure among them, from 1; 0 if there is none. `failure_on_device`: the number of this failure
+  // among the failures of its own device.
   size_t failures = 0;
   size_t failure = 0;
   size_t failure_on_device = 0;
 };
 
-// Options in addition to --device, --process and --rank.
+// Options that select a device, in addition to --device, --process and --rank.
 struct SubjectQuestion {
-  std::vector<std::string> at;  // moments; a moment that belongs to a device selects that device
-  bool failure = false;         // select the device of a failed request
-  size_t number = 0;            // of the failure, 1-based; 0: the failure that ended the run
+  std::vector<std::string> at;  // moments; the moment "oom" selects the device of the failure
+  bool failure = false;         // true: select the device of a failed request
+  size_t number = 0;            // number of that failed request, from 1; 0 = the failure that ended the run
 };
 
-// report/device_choice.h chooses the device.
+// Opens the file and chooses the device (report/device_choice.h).
 [[nodiscard]] Result<std::unique_ptr<SubjectFile>> OpenSubject(const snapshot::RunFile& given,
                                                                const Arguments& arguments,
                                                                const SubjectQuestion& question = {});

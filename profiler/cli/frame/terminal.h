@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How every verb prints numbers, tables, bars and colors. Only Print writes to a stream.
+// Formats numbers, tables, bars and colors for all commands. Only Print() writes to a stream.
 //
-//   Parameters    2.1 GiB  18 %  ████▊              Table: columns by display width, so painted and non-ASCII
-//   Activations   6.9 GiB  59 %  ███████████████▍   text lines up
-//                                                   Bar: eighths of a cell on a UTF-8 terminal, '#' elsewhere
+//   Parameters    2.1 GiB  18 %  ████▊              Table aligns columns by display width, so that colored
+//   Activations   6.9 GiB  59 %  ███████████████▍   and non-ASCII texts line up. Bar draws eighths of a cell
+//                                                   on a UTF-8 terminal, and '#' elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ namespace vramscope::cli {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-// "auto", "always" or "never".
+// Reads "auto", "always" or "never".
 Result<ColorMode> ParseColorMode(std::string_view text);
 
-// A color with a meaning, or a category's own color. No text relies on color alone.
+// A text color: one with a meaning (such as kWarning), or the color of a category. The text must be
+// understandable without the color.
 struct Ink {
   enum class Kind : uint8_t { kPlain, kBold, kDim, kGood, kWarning, kBad, kRgb };
   Kind kind = Kind::kPlain;
@@ -39,10 +40,10 @@ struct Ink {
   static constexpr Ink Rgb(uint32_t value) { return {Kind::kRgb, value}; }
 };
 
-// Abilities of the output.
+// The capabilities of the output terminal or file.
 struct Terminal {
   bool color = false;
-  bool true_color = false;  // 24 bit; otherwise the nearest of the 256 colors
+  bool true_color = false;  // 24-bit colors; otherwise the nearest of 256 colors is used
   bool unicode = false;     // the locale is UTF-8
   int width = 80;           // columns
 
@@ -53,8 +54,8 @@ struct Terminal {
   // Returns `text` unchanged if there is no color.
   [[nodiscard]] std::string Paint(std::string_view text, Ink ink) const;
 
-  // A bar of at most `cells` cells for part/whole, clamped to 0 ... 1; 0 if `whole` is 0. Not padded.
-  // Anything above 0 is visible.
+  // Returns a bar of at most `cells` cells for the ratio part / whole, limited to 0 ... 1. The ratio is 0 if
+  // `whole` is 0. The bar is not padded. A ratio above 0 is always visible.
   [[nodiscard]] std::string Bar(uint64_t part, uint64_t whole, int cells) const;
 };
 
@@ -68,14 +69,14 @@ using text::FormatPercent;
 using text::FormatSignedBytes;
 using text::FormatTime;
 using text::Shorten;
-// A foreign name, for a cell or a sentence.
+// Returns a name from the program or a file without line breaks, for a table cell or a sentence.
 inline std::string Printable(std::string_view text) { return text::OneLine(text); }
 
-// Writes to `stream`. All output of verbs uses this function, and all error messages use Say. Control
+// Writes to `stream`. All commands print with this function, except that error messages use Say(). Control
 // characters in names never reach the terminal (text::ForTerminal).
 void Print(std::string_view text, std::FILE* stream = stdout);
 
-// During its lifetime, all output to stdout is appended to `text` instead.
+// While this object lives, all output to stdout is appended to `text`.
 class CapturedOutput {
  public:
   explicit CapturedOutput(std::string& text);
@@ -89,16 +90,17 @@ class CapturedOutput {
 
 enum class Align : uint8_t { kLeft, kRight };
 
-// Rows of cells, aligned when printed. Cells may be painted.
+// A table with aligned columns. Cells may contain color codes.
 class Table {
  public:
   explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // If rows are wider than the terminal, the cells of this column are cut.
+  // If the rows are wider than the terminal, ToString() shortens the cells of this column.
   void MayCut(size_t column, const Terminal& terminal);
-  // Missing cells are empty. More cells than columns are a bug.
+  // Adds a row. Missing cells are empty. A row must not have more cells than there are columns.
   void AddRow(std::vector<std::string> cells);
-  // `indent` spaces at the start of each line, two spaces between columns, a newline after each row.
+  // Returns the table as text: `indent` spaces at the start of each line, two spaces between columns, a
+  // newline after each row.
   [[nodiscard]] std::string ToString(size_t indent = 2) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The combined answer of several runs of `vramscope dryrun`, as text and as JSON.
+// Formats the results of several runs of `vramscope dryrun` as one table, in text and in JSON.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@ namespace vramscope::cli {
 using experiment::DryrunResult;
 using experiment::GpuRow;
 
-// --gpu all: one row per model. `measured`: the run on the largest model.
+// For --gpu all: one row per GPU model. `measured` is the run on the largest model.
 std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& measured,
                          const Terminal& terminal);
 std::string GpuTableJson(const std::vector<GpuRow>& rows, const DryrunResult& measured);
 
-// --batch: one row per size, smallest first.
+// For --batch: one row per batch size, smallest first.
 struct BatchRow {
   uint64_t batch = 0;
   DryrunResult result;
 };
 std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& terminal);
 std::string BatchTableJson(const std::vector<BatchRow>& rows);
-// The largest size that fits; 0 = none.
+// Returns the largest batch size that fits; 0 if none fits.
 uint64_t LargestThatFits(const std::vector<BatchRow>& rows);
 
-// --shuffles: one run per order of the data, the program's own order first. At least one.
+// For --shuffles: one run per order of the data, the program's own order first. `runs` must not be empty.
 std::string ShuffleTableText(const std::vector<DryrunResult>& runs, const Terminal& terminal);
 std::string ShuffleTableJson(const std::vector<DryrunResult>& runs);
 

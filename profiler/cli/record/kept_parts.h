@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that `record --keep` leaves on the disk.
+// Decides which parts of a trace `vramscope record --keep` leaves on the disk. A part is a trace of some
+// consecutive steps; the recorder starts a new part when the current part reaches a given size.
 //
 //   run.vms                  the last part, with the end of the run
-//   run.part1.vms            the first part, with the deep steps
+//   run.part1.vms            --keep summary: the first part, with the deep steps
 //   run.part12.vms           --keep summary: a part with a step that differs from earlier steps
+//   run.part12.vms           --keep ring: one of the latest parts that fit into the given size
 //   run.parts.vms.summary    the figures of all steps before the last part
 //
-// `vramscope fleet` combines these files (profiler/fleet/parts.h). During the run, a thread reads complete
-// parts and removes those that are not kept.
+// `vramscope fleet` combines these files (profiler/fleet/parts.h). During the run, a thread reads each
+// complete part, adds its figures to the summary, and removes the parts that are not kept.
 #pragma once
 
 #include <condition_variable>
@@ -27,8 +29,8 @@ namespace vramscope::cli {
 
 struct Keep {
   enum class What : uint8_t { kFull, kSummary, kRing } what = What::kFull;
-  uint64_t most_bytes = 0;  // limit for the parts on disk; parts not read yet do not count
-  uint64_t part_bytes = 0;
+  uint64_t most_bytes = 0;  // limit for the kept parts on disk
+  uint64_t part_bytes = 0;  // size at which a new part starts
 };
 // Reads --keep.
 [[nodiscard]] Result<Keep> KeepFrom(const Arguments& arguments);
@@ -44,7 +46,7 @@ class KeptParts {
   void Prepare(collector::RecordOptions& options);
   // Waits until all complete parts are read. Call after the recording.
   void Finish();
-  // One sentence about kept and removed parts. "" = the whole run is in one file.
+  // Returns a sentence about kept and removed parts; "" if the whole run is in one file.
   [[nodiscard]] std::string Line(const std::string& trace) const;
 
  private:
@@ -66,14 +68,14 @@ class KeptParts {
   std::deque<std::string> waiting_;
   bool ending_ = false;
 
-  // Used by the worker only, and by others after Finish().
+  // Only the worker thread uses these members. After Finish(), other threads may use them.
   std::vector<fleet::RankSummary> history_;
   std::string history_path_;
   std::deque<Part> kept_;
   uint64_t kept_bytes_ = 0;
   uint64_t removed_ = 0;
   uint64_t removed_that_differ_ = 0;
-  std::string trouble_;  // the first one
+  std::string trouble_;  // the first error
 };
 
 }  // namespace vramscope::cli

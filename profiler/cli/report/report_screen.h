@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as one screen of text: the peak in one sentence, its parts, its owners, and the steps.
+// Formats a report as one screen of text: the peak in one sentence, its categories, its owners, and the
+// steps.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ namespace vramscope::cli {
 
 enum class OwnersShown : uint8_t { kFew, kAll };
 
-// `path`: of the trace, for the headline. kFew: as many owners as fit on a screen. kAll: all owners.
+// `path`: path of the trace, for the headline. kFew shows as many owners as fit on a screen; kAll shows all
+// owners.
 [[nodiscard]] std::string ReportScreen(const std::string& path, const report::Answer& answer,
                                        OwnersShown shown, const Terminal& terminal);
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the last steps of a run in memory, with everything needed to understand them.
+// Keeps the events of the last steps of a run in memory (the window). Also keeps the earlier events that are
+// needed to understand the window.
 //
-// An event that leaves the window is either dropped, or stays because the state that it describes is still
-// valid:
+// An event that becomes older than the window is dropped, unless the state that it describes is still valid:
 //
 //   dropped:   allocations whose blocks are freed, finished ranges and operators, counters
-//   stays:     allocations of live blocks, their labels and saved references, begun ranges and
-//              operators, the driver's allocations, coverage, losses, out-of-memory errors
+//   stays:     allocations of live blocks, their labels and saved references, ranges and operators that
+//              have not ended, the driver's allocations, coverage, lost events, out-of-memory errors
 //
 //   ── dropped or stays ────────────────┬── step n-2 ──┬── step n-1 ──┬── step n, not complete ──
 //   alloc weight, label weight, ...     │           everything
 //
-// Events() returns an ordinary trace with fewer events before the window. Memory: 100 bytes per event in the
-// window, about 200 per live block.
+// The events of Events() form an ordinary trace that has fewer events before the window. Memory: 100 bytes
+// per event in the window, about 200 bytes per live block.
 //
 // Not thread-safe.
 #pragma once
@@ -31,20 +31,20 @@ namespace vramscope::collector {
 
 class BlackBox {
  public:
-  // Keeps `steps` complete optimizer steps (at least 1) and the current one, but at most `most_events`
-  // events. Steps are counted by the first optimizer that completed one.
+  // Keeps `steps` complete optimizer steps (at least 1) and the current step, but at most `most_events`
+  // events. Steps are counted by the first optimizer that completed a step.
   BlackBox(uint32_t steps, size_t most_events);
 
   // `process` is the number of the process that the event's thread belongs to.
   void Add(const trace::Event& event, uint32_t process);
 
-  // The remaining events, in order of arrival.
+  // Returns the kept events, in order of arrival.
   [[nodiscard]] std::vector<trace::Event> Events() const;
   // Number of steps before the first step of Events().
   [[nodiscard]] uint64_t steps_before() const { return steps_before_; }
   // Number of complete steps.
   [[nodiscard]] uint64_t steps_done() const { return steps_before_ + step_ends_.size(); }
-  // steps_before() of each process, counted by its first optimizer.
+  // For each process: like steps_before(), but counted by the first optimizer of that process.
   [[nodiscard]] std::map<uint32_t, uint64_t> steps_before_of() const;
 
  private:
@@ -65,6 +65,7 @@ class BlackBox {
   };
 
   [[nodiscard]] bool EndsStep(const trace::Event& event, uint32_t process);
+  // The Fold functions drop or keep the oldest event, which leaves the window.
   void FoldOldest();
   void Fold(const Item& item);
   void FoldFact(const Item& item);
@@ -86,9 +87,11 @@ class BlackBox {
 
   std::unordered_map<Place, Block, PlaceHash> blocks_;
   std::unordered_map<Place, Item, PlaceHash> pool_blocks_;  // cudaMallocAsync: as many as there are tensors
-  std::unordered_map<uint32_t, std::vector<Item>> open_;    // by thread: begun and not ended
-  std::map<std::pair<uint32_t, uint64_t>, Item> last_of_kind_;  // coverage of a hook, a driver's total
-  std::map<uint32_t, Item> deep_;                               // by process: the open deep window
+  // By thread: ranges and operators that have begun and not ended.
+  std::unordered_map<uint32_t, std::vector<Item>> open_;
+  // The latest coverage of each hook, and the latest total of each kind from the driver.
+  std::map<std::pair<uint32_t, uint64_t>, Item> last_of_kind_;
+  std::map<uint32_t, Item> deep_;  // by process: begin of the deep step that has not ended
   std::vector<Item> always_;
   struct Folded {
     uint64_t optimizer = 0;

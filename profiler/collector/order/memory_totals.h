@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running totals of the memory that recorded processes hold, for the last line of `record`. They are also
-// checked against PyTorch's own totals. 24 bytes per live block.
+// Counts the memory that recorded processes hold, for the last line of `vramscope record`. The totals are
+// also checked against PyTorch's own totals. Takes 24 bytes per live block.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace vramscope::collector {
 
-// Address -> size and device. Open addressing with linear probing, without tombstones.
+// A map from the address of a block to its size and device. Open addressing with linear probing, without
+// tombstones.
 class LiveBlocks {
  public:
   struct Block {
@@ -20,7 +21,7 @@ class LiveBlocks {
     uint64_t size;
     uint64_t device;
   };
-  // Returns the block that was at this address, if its free was not seen.
+  // Adds a block. Returns the block that was at this address before, if its free was not recorded.
   std::optional<Block> Insert(const Block& block);
   std::optional<Block> Remove(uint64_t address);
   [[nodiscard]] bool Contains(uint64_t address) const;
@@ -37,7 +38,7 @@ class LiveBlocks {
   [[nodiscard]] size_t Find(uint64_t address) const;
   void Grow();
 
-  std::vector<Block> slots_;  // a power of two, at most 3/4 used
+  std::vector<Block> slots_;  // size: a power of two; at most 3/4 of the slots are used
   size_t size_ = 0;
 };
 
@@ -46,8 +47,8 @@ class ProcessMemory {
  public:
   LiveBlocks blocks;
 
-  // Compares `reported` (total_allocated of an event) with the last report plus `change` (modulo 2^64). True
-  // if they differ. The first report is accepted as it is.
+  // Returns true if PyTorch's totals disagree: `reported` (total_allocated of an event) is not the previous
+  // report plus `change` (modulo 2^64). The first report always agrees.
   bool Disagrees(uint64_t device, uint64_t reported, uint64_t change);
 
  private:
@@ -66,10 +67,11 @@ class MemoryTotals {
   // Subtracts everything that the process held.
   void ProcessEnded(ProcessMemory& process);
 
-  // The highest total of one CUDA device over all processes, or of the CPU if no CUDA block was seen.
+  // Returns the highest total of one CUDA device over all processes. Without CUDA blocks, returns the highest
+  // total of the CPU.
   [[nodiscard]] uint64_t PeakBytes() const;
-  // Number of reported totals that do not follow from the report before them. Either events were missed, or
-  // the reports of two threads came in the wrong order.
+  // Number of reported totals that disagree with the previous report. Either events were missed, or the
+  // reports of two threads came in the wrong order.
   [[nodiscard]] uint64_t mismatches() const { return mismatches_; }
 
  private:

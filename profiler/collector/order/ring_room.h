@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter of the space that rings may still take in the session folder (trace_format/ring.h). Targets
-// subtract from it without asking the collector.
+// The room of a session: a counter, in a file of the session folder, of the bytes that rings may still take
+// (trace_format/ring.h). Recorded processes subtract from it without asking the collector.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,12 @@
 
 namespace vramscope::collector {
 
+// Creates the counter with `bytes`.
 Status MakeRingRoom(const std::string& folder, uint64_t bytes);
-// Returns the space that a process took.
+// Adds the bytes that an ended process had taken to the counter.
 void GiveBackRingRoom(const std::string& folder, uint64_t bytes);
-// Processes that were not recorded because there was no space or no ring file could be created.
+// Number of processes that were not recorded because there was no room, or because no ring file could be
+// created.
 uint64_t UnrecordedProcesses(const std::string& folder);
 
 }  // namespace vramscope::collector

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and removes a program that a recorded process has written (injector/core/program_file.cc).
+// Reads the file into which a recorded process has written the program of a step, and removes the file
+// (injector/core/program_file.cc).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ struct NotedProgram {
   std::string text;
 };
 
-// Empty unless `path` is a regular file of at most trace::kMostProgramBytes. The file is removed in any case.
+// Returns nullopt unless `path` is a regular file of at most trace::kMostProgramBytes. Removes the file in
+// any case.
 std::optional<NotedProgram> TakeNotedProgram(const std::string& path);
 
 }  // namespace vramscope::collector

@@ -14,23 +14,23 @@
 namespace vramscope::collector {
 
 struct OutputPlace {
-  std::string path;        // of the file or stream itself, links followed
-  bool is_stream = false;  // anything but a regular file
-  int descriptor = -1;     // /dev/stdout: 1
+  std::string path;        // of the file or stream; symbolic links are resolved
+  bool is_stream = false;  // true for anything but a regular file
+  int descriptor = -1;     // open descriptor that the path names (/dev/stdout: 1); -1 if none
 };
 
-// An error for a folder.
+// Resolves `path`. Returns an error if `path` is a folder.
 Result<OutputPlace> PlaceOf(const std::string& path);
 
-// Waits for the reader of a FIFO.
+// Opens the stream. For a FIFO, waits until a process has opened it for reading.
 Result<int> OpenStream(const OutputPlace& place);
 
-// An error if `output` is one of `inputs` under any name.
+// Returns an error if `output` is the same file as one of `inputs`.
 Status CheckIsNoInput(const std::string& output, const std::vector<std::string>& inputs);
 
-// Replaces %r (rank), %h (host), %p (process number), %j (job), %q{VARIABLE} and %% in a user's file name.
-// Rank and job come from torchrun, Slurm, Open MPI, MPICH, PBS, LSF or SGE. An error if `name` uses one that
-// is not set.
+// Replaces %r (rank), %h (host), %p (process id), %j (job), %q{VARIABLE} and %% in a user's file name. Rank
+// and job come from the variables of torchrun, Slurm, Open MPI, MPICH, PBS, LSF or SGE. Returns an error if a
+// needed variable is not set.
 Result<std::string> ExpandName(const std::string& name);
 
 }  // namespace vramscope::collector

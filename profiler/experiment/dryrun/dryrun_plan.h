@@ -13,14 +13,15 @@
 
 namespace vramscope::experiment {
 
-// When the usual variants (question.h) run after a dry run.
+// When to run the usual variants after a dry run. A variant is a re-run with changes that is stored with the
+// trace (question.h).
 enum class VariantRuns {
   kNone,
   kBehind,  // in a separate process, which may outlive the command
   kNow,     // before the command ends
 };
 
-// Replaced by the batch size: python train.py --batch-size {batch}.
+// This word in the command is replaced by the batch size: python train.py --batch-size {batch}.
 inline constexpr char kBatchWord[] = "{batch}";
 inline constexpr uint64_t kLargestBatch = 1 << 24;
 
@@ -29,43 +30,47 @@ struct BatchRange {
   uint64_t last = 1;
 };
 
+// --world-size N --rank R: runs only rank R of a job with N ranks.
 struct LoneRank {
   uint64_t world = 1;
   uint64_t rank = 0;
 };
 
-// Values that a run assumes because no kernel computes them. Integers that follow from these values are
+// Values that a dry run assumes because no kernel computes them. Integers that follow from these values are
 // computed (vramscope_dryrun/integers.py).
 struct AssumedValues {
-  double masks = 1;              // share of true elements in comparisons of computed values
-  bool balanced_routing = true;  // all experts get equally many tokens; false: one gets all
+  double masks = 1;  // assumed share of true elements in comparisons of computed values
+  // For mixture-of-experts models. True: all experts get the same number of tokens; false: one gets all.
+  bool balanced_routing = true;
 };
 
+// The settings of one `vramscope dryrun`.
 struct DryrunPlan {
   std::vector<std::string> command;
-  collector::SimulatedDevice device;       // with --gpu all, the largest model
-  std::vector<collector::GpuModel> table;  // --gpu all: every model; otherwise empty
+  collector::SimulatedDevice device;       // with --gpu all: the largest model
+  std::vector<collector::GpuModel> table;  // with --gpu all: every model; otherwise empty
   std::string steps = "stable";            // "stable", "all" or a number
   bool keep_init = false;
   bool xla = true;  // --xla; false: Keras' jit_compile="auto" does not compile
   std::optional<LoneRank> lone_rank;
   std::optional<BatchRange> batches;
-  uint64_t shuffles = 0;                 // number of data orders, the program's own first; 0 = not requested
-  std::optional<double> masks;           // --masks; nullopt = both bounds, if relevant
-  std::optional<bool> balanced_routing;  // --routing; nullopt = balanced, if relevant
+  // --shuffles: number of orders of the data, including the program's own; 0 = not given
+  uint64_t shuffles = 0;
+  std::optional<double> masks;           // --masks; nullopt = run with both bounds if masks matter
+  std::optional<bool> balanced_routing;  // --routing; nullopt = balanced if routing matters
   std::string output;                    // path of the trace; empty = not kept
   std::string depth;                     // empty = the recorder's default
   std::string stacks;                    // empty = the recorder's default
   bool embed_source = false;
   std::string deep_steps;                          // empty = the recorder's default
-  bool program = false;                            // record a step as a program
+  bool program = false;                            // record the program of a step, for re-runs
   VariantRuns variants = VariantRuns::kNone;       // run the program with the usual changes
-  std::map<std::string, std::string> environment;  // for the command
-  std::string tried;                               // changes of `try`, for the metadata
-  std::function<void(const std::string&)> say;     // shows a message at once; may be empty
+  std::map<std::string, std::string> environment;  // variables that are set for the command
+  std::string tried;  // the change of `vramscope try`, stored in the trace's metadata
+  std::function<void(const std::string&)> say;  // prints a message at once; may be empty
 };
 
-// The command with kBatchWord replaced.
+// Returns the command with kBatchWord replaced by `batch`.
 std::vector<std::string> WithBatch(const std::vector<std::string>& command, uint64_t batch);
 
 }  // namespace vramscope::experiment

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the GPU models on which a program fits, with few runs, for `vramscope dryrun --gpu all`. The program
-// runs on the largest GPU, or on the largest of each kind of attention (AttentionKind) if fused attention
-// ran. Models close to their limit get their own run.
+// Finds the GPU models on which a program fits, for `vramscope dryrun --gpu all`, with as few runs as
+// possible. The program runs on the largest GPU. If fused attention ran, the program runs on the largest GPU
+// of each kind of attention (AttentionKind). Models whose memory limit is close get their own run.
 #pragma once
 
 #include <deque>
@@ -15,14 +15,16 @@ namespace vramscope::experiment {
 
 class GpuRuns {
  public:
-  // Runs the plan's command on this device. nullopt: the run was not judged.
+  // Runs the plan's command on this device. Returns nullopt if the run has no result, for example because the
+  // command failed.
   using Run = std::function<std::optional<DryrunResult>(const collector::SimulatedDevice&)>;
 
   GpuRuns(const DryrunPlan& plan, Run run) : plan_(plan), run_(std::move(run)) {}
 
-  // One row for each model. False: a run was not judged.
+  // Fills rows() with one row for each model. Returns false if a run has no result.
   bool Fill();
   [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
+  // The run on the largest GPU.
   [[nodiscard]] const DryrunResult& first() const { return runs_.front(); }
 
  private:
@@ -31,7 +33,7 @@ class GpuRuns {
 
   const DryrunPlan& plan_;
   Run run_;
-  std::deque<DryrunResult> runs_;  // the largest GPU first
+  std::deque<DryrunResult> runs_;  // the run on the largest GPU first
   std::vector<GpuRow> rows_;       // smallest first
 };
 

@@ -18,10 +18,10 @@ inline constexpr uint64_t kMiB = 1 << 20;
 class DriverScript : public Script {
  public:
   DriverScript& Process(uint32_t pid) { return Script::Process(pid), *this; }
-  // A process whose end or parent is given. Must come before Process(pid).
+  // Adds a process with this end time and parent. Call before Process(pid).
   DriverScript& EndingProcess(uint32_t pid, uint64_t end_ns, uint32_t parent_pid = 1);
   DriverScript& At(uint64_t time_ns) { return Script::At(time_ns), *this; }
-  // The device of the following calls; cuda:0 at first.
+  // Sets the device of the following calls. The first device is cuda:0.
   DriverScript& OnDevice(uint64_t code) { return driver_device_ = code, *this; }
 
   DriverScript& Take(const std::string& library, uint64_t address, uint64_t size,
@@ -34,11 +34,11 @@ class DriverScript : public Script {
   DriverScript& Context(uint64_t size) {
     return Take("libc10_cuda.so", 0xc0de, size, trace::DriverMemory::kContext);
   }
-  // What cuMemGetInfo returns. `used`: by all processes.
+  // Adds a result of cuMemGetInfo. `used`: bytes used by all processes.
   DriverScript& Total(uint64_t used, uint64_t capacity = uint64_t{80} << 30);
   DriverScript& Pool(uint64_t pool, uint64_t reserved, uint64_t used);
   DriverScript& OtherProcess(uint32_t pid, uint64_t used);
-  // A block of the caching allocator at an address that the test chooses.
+  // Allocates a block of the caching allocator at this address.
   DriverScript& Block(const std::string& name, uint64_t address, uint64_t size, uint64_t reserved = 0);
   DriverScript& Unblock(const std::string& name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training run that a test writes, as the recorder would record it:
+// A training run that a test writes event by event. The run is the same as if the recorder had recorded it:
 //
 //   Script s;
 //   s.Alloc("weight", 400).Parameter("weight", "fc.weight");
@@ -38,30 +38,32 @@ class Script {
 
   Script();  // process 100 with one thread "main"; allocations on kCpuDevice
 
-  // Process, thread and device of the following events; created at first use.
+  // Set the process, thread and device of the following events. They are created at first use.
   Script& Process(uint32_t pid, uint32_t parent_pid = 1, uint64_t end_ns = 0);
   Script& Thread(const std::string& name);
   Script& Device(uint64_t code);
   Script& At(uint64_t time_ns);
   Script& Stack(const std::vector<std::string>& frames);
-  // The next allocation takes the last address of `block`.
+  // The next allocation gets the last address of `block`.
   Script& Reusing(const std::string& block);
 
-  // `size` as the allocator counts it; `requested` bytes, 0 = unknown.
+  // Allocates a block. `size`: bytes of the block; `requested`: bytes that the program requested, 0 =
+  // unknown.
   Script& Alloc(const std::string& block, uint64_t size, uint64_t requested = 0);
   Script& Free(const std::string& block);
-  // Totals that a CUDA allocator reports from now on. The allocated total is the script's live bytes plus
-  // `extra`.
+  // Sets the totals that the events of CUDA devices report from now on. The allocated total is the live bytes
+  // of the script plus `extra`.
   Script& TotalsAre(uint64_t extra, uint64_t reserved);
 
   Script& Label(const std::string& block, trace::Role role, trace::LabelSource source,
                 const std::string& name = "", uint64_t tensor = 0);
-  // As the Python shim labels a parameter.
+  // Labels a block as the Python shim labels a parameter.
   Script& Parameter(const std::string& block, const std::string& name);
-  // As the AccumulateGrad hook labels: the parameter without a name, then its gradient.
+  // Labels blocks as the AccumulateGrad hook does: the parameter without a name, then its gradient.
   Script& Gradient(const std::string& block, const std::string& parameter);
-  Script& Saved(const std::string& block);        // an operand, before its op allocates
-  Script& SavedOutput(const std::string& block);  // a result, after its op allocated it
+  Script& Saved(const std::string& block);  // autograd saves an input; call before the operator allocates
+  // Autograd saves a result. Call after the operator allocated it.
+  Script& SavedOutput(const std::string& block);
   Script& Released(const std::string& block);
 
   Script& Backward(const Body& body) { return Range(trace::RangeKind::kBackward, "", 0, body); }
@@ -78,18 +80,18 @@ class Script {
   Script& RangeBegin(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& RangeEnd(trace::RangeKind kind, const std::string& name, uint64_t id = 0);
   Script& Op(const std::string& name, const Body& body);
-  // An autograd node created in the open module.
+  // Creates an autograd node in the module that is running.
   Script& NodeCreated(uint64_t sequence);
   Script& Node(const std::string& name, uint64_t sequence, const Body& body);
   Script& Mark(trace::MarkKind kind, uint64_t value = 0, const std::string& name = "", uint64_t tensor = 0);
   Script& Lost(uint64_t count);
   Script& Coverage(const std::string& hook, trace::CoverageState state, const std::string& detail = "");
-  // Any event; the fields in the order of the schema.
+  // Adds any event. The fields are in the order of the event schema.
   Script& Event(trace::EventType type, const std::vector<uint64_t>& fields);
 
-  // The `occurrence`-th block that had this name (1 = first; 0 = latest).
+  // Returns the `occurrence`-th block with this name (1 = first, 0 = latest).
   [[nodiscard]] BlockId Id(const std::string& name, size_t occurrence = 0) const;
-  // The current address of `name`, or its last one.
+  // Returns the address of the latest block with this name.
   [[nodiscard]] uint64_t AddressOf(const std::string& name) const { return Find(name).address; }
   [[nodiscard]] EventIndex last_event() const { return static_cast<EventIndex>(trace_->events().size() - 1); }
   [[nodiscard]] MemoryTrace& trace() { return *trace_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes a run as the bytes of a trace, in memory. For tests of code that stores runs in files or inside
-// other traces. Stacks are left out.
+// Encodes a run as a trace file in memory, for tests of code that stores runs in files or inside other
+// traces. Stacks are left out.
 #pragma once
 
 #include "profiler/model/source.h"

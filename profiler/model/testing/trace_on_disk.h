@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run of training_loop.h as a temporary file, for benchmarks.
+// Writes the generated run of training_loop.h to a temporary file, for benchmarks.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@ namespace vramscope::model::testing {
 
 // Exits with a message if `status` is an error.
 void MustSucceed(const Status& status);
-// Returns the path. The first call writes the file. The file is deleted at process exit. Not thread-safe.
+// Returns the path of the file. The first call writes the file, which is deleted when the process exits. Not
+// thread-safe.
 [[nodiscard]] const std::string& TraceOnDisk();
-// Peak resident set size so far, with file-backed pages.
+// Returns the peak resident set size of this process in MiB, including file-backed pages.
 [[nodiscard]] double HighestResidentMib();
 
 }  // namespace vramscope::model::testing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays every allocation of the recorded run under other allocator settings.
+// Replays every allocation of the recorded run in the allocator model, with other allocator settings.
 //
-// The replay gives PyTorch's own counters to the byte. Repeating one step cannot: the first steps of a run
-// differ from later ones.
+// The replay computes PyTorch's own counters exactly. Repeating one step would not be exact, because the
+// first steps of a run differ from later steps.
 #pragma once
 
 #include <optional>
@@ -16,26 +16,27 @@ namespace vramscope::whatif {
 
 // The place in each step where torch.cuda.empty_cache() is called.
 enum class EmptyCacheAt : uint8_t { kNever, kBeforeBackward, kBeforeOptimizer, kAfterStep };
-// "before-backward", "before-optimizer", "after-step"; nothing for any other text.
+// Reads "before-backward", "before-optimizer" or "after-step"; nullopt for any other text.
 [[nodiscard]] std::optional<EmptyCacheAt> ParseEmptyCacheAt(std::string_view text);
 
-// The end of the next zero_grad() after `at`, if no module call or backward pass lies in between. Otherwise
-// `at`.
+// Returns the end of the zero_grad() calls that follow `at` before any module call or backward pass. Returns
+// `at` if there are none.
 [[nodiscard]] model::EventIndex AfterZeroGrad(const model::Run& run, model::ProcessIndex process,
                                               model::EventIndex at);
 
 class WholeRun {
  public:
-  // `step` and its run must outlive this. O(changes of the device).
+  // `step` and its run must outlive this object. O(changes of the device).
   explicit WholeRun(const Step& step);
 
-  // True if the run was recorded from its first allocation and the model reproduces both recorded peaks to
-  // the byte. Otherwise use one step.
+  // True if the run was recorded from its first allocation and the model reproduces both recorded peaks
+  // exactly. If false, use a replay of one step instead.
   [[nodiscard]] bool exact() const { return exact_; }
   [[nodiscard]] const Replayed& recorded() const { return recorded_; }  // valid if exact()
-  [[nodiscard]] size_t changes() const { return changes_; }             // allocations and frees
+  [[nodiscard]] size_t changes() const { return changes_; }             // number of allocations and frees
 
-  // Fails if the release rejects the settings. O(changes()).
+  // Replays the run with these settings and calls of empty_cache(). Fails if the PyTorch release rejects the
+  // settings. O(changes()).
   [[nodiscard]] Result<Replayed> Replay(const std::string& settings, EmptyCacheAt where) const;
 
  private:
@@ -45,7 +46,7 @@ class WholeRun {
   size_t changes_ = 0;
   bool exact_ = false;
   Replayed recorded_;
-  std::vector<model::EventIndex> emptied_;  // where the program calls empty_cache() itself
+  std::vector<model::EventIndex> emptied_;  // events at which the program itself calls empty_cache()
 };
 
 }  // namespace vramscope::whatif

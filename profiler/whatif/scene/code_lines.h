@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch lines that apply a change: for changes that a re-run answers, and for other optimizers. A
-// transformation returns its own lines (lever.h) if they name the modules that it changes.
+// Lines of PyTorch code that apply a change. This file has the lines for changes that need a re-run, and for
+// other optimizers. If the lines contain names of modules, the transformation itself returns them (lever.h).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vramscope::whatif {
 
-// PyTorch code, with line breaks; "" if this file has no lines for the lever.
+// Returns the code with line breaks; "" if this file has no lines for the change.
 [[nodiscard]] std::string CodeLines(std::string_view lever, std::string_view value);
 
 }  // namespace vramscope::whatif

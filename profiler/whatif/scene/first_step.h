@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where allocations of the first step alone belong in the recorded step.
+// Finds the positions in the recorded step that correspond to allocations of the first step. Only the first
+// step makes some allocations, such as optimizer state.
 //
 //   first step  batch  a  b  [clamped table]  c │ backward  d  e │ optimizer  [state]  f
-//   this step   batch  a  b                   c │ backward  d  e │ optimizer           f
+//   recorded    batch  a  b                   c │ backward  d  e │ optimizer           f
 //                                            ▲ table                                   ▲ state
 //
-// The first step requests what the recorded step requests, and in addition blocks that stay and temporaries.
-// Both steps are cut at landmarks (starts of backward passes and optimizer steps). The parts are aligned from
-// their ends.
+// Only the first step allocates the blocks in brackets. The arrows show the positions found for them. The
+// first step makes the same requests as the recorded step, plus blocks that stay alive and temporaries. Both
+// steps are split at landmarks: the starts of backward passes and optimizer steps. Within a part, the
+// requests of both steps are matched by size, from the end of the part to its start.
 //
-// The sizes of a part may differ (another batch length). Then allocations that do not stay are counted from
-// the last landmark. Before the first landmark, counting starts at the step's start, if the first forward has
-// temporaries of its own. Otherwise it goes back from the first backward pass, as if all forwards allocated
-// the same.
+// If the sizes do not match (the batch has another length), allocations are counted. The n-th allocation
+// after a landmark in the first step then corresponds to the n-th allocation after this landmark in the
+// recorded step. Blocks that stay alive are not counted. Before the first landmark, counting starts at the
+// start of the step if the first forward has temporaries of its own. Otherwise, it goes back from the first
+// backward pass.
 #pragma once
 
 #include <compare>
@@ -30,30 +33,31 @@ class FirstStep {
   // O(n log n) for n changes of the device. The step must outlive this object.
   explicit FirstStep(const Step& step);
 
+  // True if the first step made this allocation.
   [[nodiscard]] bool Made(model::EventIndex alloc) const { return begin_ <= alloc && alloc < end_; }
-  // Position in this step of a first step's allocation or free.
+  // Returns the position in the recorded step for an allocation or free of the first step.
   [[nodiscard]] Position PlaceOf(model::EventIndex event) const;
-  // Blocks that only the first step allocated, and freed.
+  // Returns the blocks that only the first step allocated, and that it freed.
   [[nodiscard]] std::vector<Passing> Temporaries() const;
 
  private:
   struct Landmark {
     model::EventIndex first = 0;     // in the first step
-    model::EventIndex recorded = 0;  // in this step, as recorded
-    Position own = 0;                // in this step, after levers
+    model::EventIndex recorded = 0;  // in the recorded step
+    Position own = 0;                // in the recorded step, after levers
     auto operator<=>(const Landmark&) const = default;
   };
   struct Allocation {
     model::EventIndex event = 0;
     model::BlockId block = 0;
     uint64_t asked = 0;            // bytes
-    uint32_t same = model::kNone;  // for the first step: the matching allocation of this step
-    Position own = kBefore;        // for this step: position after levers; kBefore: removed
+    uint32_t same = model::kNone;  // of the first step: index of the matching allocation in recorded_
+    Position own = kBefore;  // of the recorded step: position after levers; kBefore = removed by a lever
   };
-  // The allocations of both steps between two landmarks: [first, second).
+  // The allocations of both steps between two landmarks, as index ranges [first, second).
   struct Part {
     std::pair<size_t, size_t> first, own;
-    Position end = 0;  // in this step
+    Position end = 0;  // in the recorded step
     bool laid_side_by_side = false;
   };
 
@@ -66,19 +70,21 @@ class FirstStep {
   [[nodiscard]] size_t PartOf(model::EventIndex event) const;
   [[nodiscard]] Position BesideOwn(model::EventIndex event, size_t of_part) const;
   [[nodiscard]] Position ByCount(model::EventIndex event, size_t of_part) const;
-  // True if, up to that landmark, the first forward has more temporaries than this step's forward.
+  // True if, before the landmark, the forward of the first step has more temporaries than that of the
+  // recorded step.
   [[nodiscard]] bool HasTemporariesOfItsOwn(const Landmark& end) const;
-  // Position just before that allocation of this step, or before `end` if there is none.
+  // Returns the position just before this allocation of the recorded step; the position before `end` if there
+  // is no such allocation.
   [[nodiscard]] Position Ahead(size_t allocation, Position end) const;
 
   const Step& step_;
   model::EventIndex begin_ = 0;
   model::EventIndex end_ = 0;
   std::vector<Landmark> landmarks_;
-  std::vector<Part> parts_;           // one more than landmarks
-  std::vector<Allocation> ordinary_;  // the first step's, without those that stay
-  std::vector<Allocation> recorded_;  // this step's, before levers
-  std::vector<Position> own_;         // the same after levers
+  std::vector<Part> parts_;           // one more than landmarks_
+  std::vector<Allocation> ordinary_;  // of the first step, without blocks that stay alive
+  std::vector<Allocation> recorded_;  // of the recorded step, before levers
+  std::vector<Position> own_;         // of the recorded step, after levers
 };
 
 }  // namespace vramscope::whatif

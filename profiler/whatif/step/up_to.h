@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding up to the units of allocators and kernels.
+// Rounds sizes up to the units of allocators and kernels.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::whatif {
 
-// PyTorch's allocator rounds requests up to multiples of this: its kMinBlockSize.
+// PyTorch's allocator rounds requests up to multiples of this number of bytes (kMinBlockSize).
 inline constexpr uint64_t kBlockUnit = 512;
 
-// `value` rounded up to a multiple of `unit`, which must not be 0.
+// Returns `value` rounded up to a multiple of `unit`. `unit` must not be 0.
 [[nodiscard]] constexpr uint64_t UpTo(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start and end of a scene's blocks that come from one block of the step, for tests.
+// For tests: the start and end of each block of a scene that comes from one block of the recorded step.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 namespace vramscope::whatif {
 
-// In the order of the scene.
+// Returns (start, end) of these blocks, in the order of the scene.
 inline std::vector<std::pair<Position, Position>> LivesOf(const Scene& scene, BlockIndex block) {
   std::vector<std::pair<Position, Position>> lives;
   for (const Block& one : scene.blocks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that a test writes: forward from 0 to 100, backward to 200, blocks of 512 bytes. Nodes save the
-// inputs of their operators.
+// A recorded step that a test writes itself. Forward is from position 0 to 100, backward from 100 to 200.
+// Blocks have 512 bytes. Nodes save the inputs of their operators.
 #pragma once
 
 #include <deque>
@@ -32,7 +32,7 @@ class WrittenStep {
   void Module(const std::string& path, Position begin, Position end, CallIndex parent = {}) {
     step_.modules.push_back({Text(path), parent, begin, end});
   }
-  // Sizes or strides, in the form that an operand refers to.
+  // Stores sizes or strides. Returns the index that an operand refers to.
   uint32_t Shaped(const std::vector<int64_t>& dims) {
     step_.shapes.push_back(
         {static_cast<uint32_t>(step_.dims.size()), static_cast<uint32_t>(dims.size()), true});

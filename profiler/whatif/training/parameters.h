@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the blocks of each parameter of a step, for levers that remove parameters.
+// Finds the blocks that belong to each parameter of a step. Levers that remove parameters use it.
 #pragma once
 
 #include <functional>
@@ -12,25 +12,26 @@ namespace vramscope::whatif {
 // True if the block was allocated during an optimizer step.
 [[nodiscard]] bool MadeByOptimizer(const Step& step, const StepBlock& block);
 
-// Returns why parameters cannot be told apart, or "". The parameters of a recurrent network share one block,
-// as cuDNN requires.
+// Returns why the parameters cannot be distinguished; "" if they can. The parameters of a recurrent network
+// share one block, as cuDNN requires.
 [[nodiscard]] std::string WhyFlatWeights(const Step& step);
 
-// When a block from before the first step was allocated (below 0); kBefore for other blocks.
+// Returns the position (below 0) at which a block was allocated before the first step; kBefore for other
+// blocks.
 [[nodiscard]] Position SetUpAt(const Step& step, BlockIndex block);
 
-// True for a parameter, trained or not.
+// True if the block is a parameter, trained or frozen.
 [[nodiscard]] bool IsParameter(const Step& step, BlockIndex block);
 
 // Removes the block from the step; its index stays valid.
 void Drop(StepBlock& block);
 
-// By block: the parameter whose optimizer state or temporary it is; kNone for others. State is matched by
-// name. Temporaries are matched by size, in the order of parameters.
+// Returns, for each block, the parameter to which it belongs as optimizer state or temporary; kNone for other
+// blocks. State is matched by name. Temporaries are matched by size, in the order of the parameters.
 [[nodiscard]] std::vector<BlockIndex> SteppedParameters(const Step& step);
 
-// Restricts the optimizer to parameters for which `kept` returns true. Removes state, temporaries and entries
-// of Step::trained of the others.
+// Restricts the optimizer to the parameters for which `kept` returns true. For all other parameters, removes
+// their state, temporaries and entries of Step::trained.
 void StepOnly(const std::function<bool(BlockIndex parameter)>& kept, Step& step);
 
 // Removes the optimizer's state and temporaries.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nl_langinfo() for Windows: always UTF-8, because main.cc sets the console to UTF-8.
+// Replaces nl_langinfo() on Windows. The character set is always UTF-8, because main.cc sets the console to
+// UTF-8.
 #pragma once
 
 #define CODESET 0
