@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // VRAMSCOPE_CHECK: an assertion that stays active in release builds.
 //
-// A wrong figure that looks right costs a user more than an abort. Use it where the check is cheap. Never use
-// it for untrusted input (return a Result) or inside the recorded process.
+// A wrong figure that looks right costs a user more than an abort. Use VRAMSCOPE_CHECK where the check is
+// cheap. Do not use it for untrusted input: return a Result instead. Do not use it inside the recorded
+// process.
 //
 //   VRAMSCOPE_CHECK(block.bytes > 0);
 //   vramscope: internal error: layout.cc:156: block.bytes > 0. This is a bug in vramscope.

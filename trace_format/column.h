@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column: one field of many events, stored so that zstd compresses it well.
+// Encodes and decodes columns. A column contains one field of many events, in a form that zstd compresses
+// well.
 //
-// The low bytes of a column are noise, and the high bytes are nearly constant. Each byte plane gets its own
-// Huffman table. Decoding needs no branch per value.
+// The low bytes of the values are nearly random, and the high bytes are nearly constant. Therefore a column
+// stores byte planes, so that zstd uses a separate Huffman table for each plane. Decoding needs no branch per
+// value.
 //
 //   storage        bytes
 //   0  constant    varint value
 //   w  planes      w = 1 ... 8: byte 0 of all values, then byte 1 of all values, ... byte w-1
-//   9  dictionary  varint k (1 ... 256), k varint values, then one byte per value: its index among the k
+//   9  dictionary  varint k (1 ... 256), k varint values, then one byte per value: index of its value
 //
-// A column that is absent holds only zeros.
+// If all values of a column are 0, the column is omitted.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +30,10 @@ enum class Storage : uint8_t {
   kDictionary = 9,
 };
 
-// Appends `values` to `*out` in the best storage, which it returns. `values` must not be empty.
+// Appends the encoded `values` to `*out`. Chooses and returns the best storage. `values` must not be empty.
 Storage EncodeColumn(std::span<const uint64_t> values, Bytes* out);
-// Like EncodeColumn, but always byte planes of the smallest width, at least 1. The number of values is then
-// bounded by their bytes.
+// Like EncodeColumn, but always uses byte planes, with the smallest possible width. Each value takes at least
+// one byte, so that the size of the data limits the number of values.
 Storage EncodePlanes(std::span<const uint64_t> values, Bytes* out);
 
 // A view of one stored column, with a read position.
@@ -39,13 +41,14 @@ class ColumnReader {
  public:
   // A column of zeros.
   ColumnReader() = default;
-  // Nothing if `bytes` is not a well-formed column of `count` values. Afterwards reading cannot fail.
+  // Returns nothing if `bytes` is not a well-formed column of `count` values. Reading from the result cannot
+  // fail.
   static std::optional<ColumnReader> Open(Storage storage, uint64_t count, ByteView bytes);
 
   uint64_t count() const { return count_; }
   uint64_t remaining() const { return count_ - position_; }
 
-  // The next values.size() values; zeros where the column has no more.
+  // Reads the next values.size() values. If the column has fewer values left, the others are set to 0.
   void Read(std::span<uint64_t> values);
 
  private:
@@ -57,7 +60,7 @@ class ColumnReader {
   uint64_t position_ = 0;
   uint64_t constant_ = 0;
   const std::byte* bytes_ = nullptr;  // the planes, or the dictionary indexes
-  std::vector<uint64_t> dictionary_;  // 256 values, zeros beyond its k
+  std::vector<uint64_t> dictionary_;  // always 256 values; unused values are 0
 };
 
 }  // namespace vramscope::trace

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a trace: every kind of recorded fact, and its fields.
+// The events of a trace: all event types, and the fields of each type.
 //
 // The recorder, encoder, decoder, docs/trace-format.md and the Python reader in tests/ all follow
-// kEventSchema. A new fact is a new row, or a new field at the end of a row. Old readers skip unknown types
-// and fields. On disk, every field is a column with its event type and field number.
+// kEventSchema. To record a new fact, add a row to kEventSchema, or a field at the end of a row. Old readers
+// skip unknown types and fields. On disk, every field is a column (column.h) with its event type and field
+// number.
 //
 //   Event    time_ns │ thread │ type │ field[0] field[1] ... field[7]
-//                                      field[i] means kEventSchema[type].fields[i]
+//                                      the meaning of field[i] is in kEventSchema[type].fields[i]
 //
 //   kFree    1500    │ 0      │ 2    │ 0x7f00 512 256 0 ...  field 0 = address, 1 = size, 2 = device (cuda:0)
 //
-// Events are facts: profiler/ derives categories, steps and phases. The target process includes this header:
-// plain data, only <cstdint> and <cstddef>.
+// Events contain only observed facts; profiler/ derives categories, steps and phases. The recorder inside the
+// recorded process includes this header. Therefore it defines only plain data and includes only <cstdint> and
+// <cstddef>.
 #pragma once
 
 #include <cstddef>
@@ -19,38 +21,38 @@
 
 namespace vramscope::trace {
 
-// One line per value and row.
+// In the comments, "deep" marks facts that are recorded only in deep steps.
 // clang-format off
 
 enum class EventType : uint8_t {
   kNone = 0,
-  kAlloc = 1,  // a block was handed out by a framework allocator
-  // a block was given back (the request; a CUDA block may stay pending on other streams)
+  kAlloc = 1,  // a framework allocator has allocated a block
+  // the program freed a block; the free may still wait for other streams (kFreeCompleted)
   kFree = 2,
-  kOutOfMemory = 3,    // the framework allocator gave up
-  kLabel = 4,          // the storage at an address plays a role: parameter, gradient, ...
+  kOutOfMemory = 3,    // a request to the framework allocator failed
+  kLabel = 4,          // the storage at an address has a role: parameter, gradient, ...
   kSaved = 5,          // autograd keeps this storage for backward
-  kSavedReleased = 6,  // autograd releases a storage that it kept (once per kSaved, if hooks see it)
+  kSavedReleased = 6,  // autograd releases a saved storage; once per kSaved, if the hooks see the release
   kRangeBegin = 7,     // a named interval on this thread: backward, optimizer step, module forward, ...
   kRangeEnd = 8,
-  kMark = 9,      // a moment: see MarkKind
-  kOpBegin = 10,  // deep: an operator call (nesting gives the parent composite op)
+  kMark = 9,      // something happened at this moment: see MarkKind
+  kOpBegin = 10,  // deep: an operator call begins; operators nest
   kOpEnd = 11,
-  // deep: an operand (before the op's inner events) or a result (before its kOpEnd) of the innermost open op
+  // deep: an operand of the innermost open operator (before its inner events), or a result (before kOpEnd)
   kOpTensor = 12,
-  kOpScalar = 13,     // deep: a scalar argument that carries shapes, dims or dtypes
-  kNodeCreated = 14,  // deep: an autograd node was constructed inside the innermost open op
+  kOpScalar = 13,     // deep: a scalar argument that affects shapes, dims or dtypes
+  kNodeCreated = 14,  // deep: the innermost open operator has created an autograd node
   kNodeEdge = 15,     // deep: an edge of the autograd graph
-  kNodeBegin = 16,    // deep: the engine starts to run a node
+  kNodeBegin = 16,    // deep: the autograd engine begins to run a node
   kNodeEnd = 17,
-  kCounter = 18,      // a sampled quantity: RSS, pinned bytes, NVML used
-  kLost = 19,         // the recorder dropped events of this thread between two times
-  kCoverage = 20,     // a hook reports whether it works in this process
-  kDriverAlloc = 21,  // device memory taken from the driver
+  kCounter = 18,      // a sampled value: RSS, pinned bytes, NVML used
+  kLost = 19,         // the recorder dropped events of this thread
+  kCoverage = 20,     // state of a hook in this process (CoverageState)
+  kDriverAlloc = 21,  // the driver has allocated memory (DriverMemory)
   kDriverFree = 22,
-  kDriverMap = 23,      // virtual memory mapped (1) or unmapped (0)
+  kDriverMap = 23,      // virtual memory was mapped or unmapped
   kSegment = 24,        // caching allocator: a segment was allocated or freed; only in snapshots
-  kFreeCompleted = 25,  // caching allocator: a pending free became reusable
+  kFreeCompleted = 25,  // caching allocator: a pending free has completed
   kDriverTotal = 26,    // memory in use at this moment, as the driver reports it
 };
 inline constexpr size_t kEventTypeCount = 27;
@@ -58,41 +60,40 @@ inline constexpr size_t kEventTypeCount = 27;
 inline constexpr size_t kMaxEventFields = 8;
 
 struct Event {
-  uint64_t time_ns = 0;  // since the trace's start
+  uint64_t time_ns = 0;  // time since the start of the trace
   uint32_t thread = 0;   // index into the trace's threads; a thread belongs to one process
   EventType type = EventType::kNone;
   uint64_t field[kMaxEventFields] = {};
 };
 
-// kMark
+// The kinds of kMark events, and the meaning of their fields.
 enum class MarkKind : uint16_t {
-  // value: number of steps of this optimizer; name: its class; tensor: its identity
+  // an optimizer has stepped; value: its number of steps; name: its class; tensor: its identity
   kOptimizerStepDone = 1,
-  // from here on this process records deep facts; value: the step that begins (1 = first)
+  // deep steps begin in this process; value: 1-based number of the step that begins
   kDeepBegin = 2,
   kDeepEnd = 3,
-  // gradients were dropped or zeroed; value 1 = set to None. Python marks only a sample of the calls. Every
-  // call has its RangeKind::kZeroGrad
+  // gradients were zeroed (value 0) or set to None (value 1). Python marks only a sample of the calls. Every
+  // call has a range RangeKind::kZeroGrad
   kZeroGrad = 4,
   kBatchReady = 5,  // a data loader returned a batch
   kFork = 6,        // value: pid of the child
   // the process ends by exec; the same pid continues as a new process of the trace
   kExec = 7,
-  kExit = 8,  // value: exit status as waitpid gives it
+  kExit = 8,  // value: exit status, as from waitpid()
   kUser = 9,  // `name` is the text
-  // the last reference to the kCheckpoint ranges with id = value is gone; the memory of their hooks is freed
+  // the last reference to the checkpoint with RangeKind::kCheckpoint id = value was deleted
   kCheckpointFreed = 10,
   // 11 to 18: from earlier versions; readers skip them.
 
-  // PyTorch's allocator adds `name` to its events from here on; 0 = nothing
-  // (torch.cuda.memory._set_memory_metadata)
+  // torch.cuda.memory._set_memory_metadata: PyTorch adds `name` to all later allocator events; 0 = no name
   kUserMetadata = 19,
 };
 
 // A kOpScalar position of earlier versions: the Python function that called the op. Readers skip it.
 inline constexpr uint64_t kOpCaller = 0xFF;
 
-// kLabel: the role of a storage, as observed by the hook `source`.
+// kLabel `role`: the role of a storage.
 enum class Role : uint16_t {
   kParameter = 1,
   kBuffer = 2,
@@ -101,22 +102,22 @@ enum class Role : uint16_t {
   kInput = 5,
   kWorkspace = 6,
   kCommunication = 7,
-  // a name that the program gave this memory; name 0 removes it. Independent of the category
+  // the program has named this memory; name 0 removes the name. Does not change the category
   kNamed = 8,
   // 9 to 13: from earlier versions; readers skip them.
 };
 
-// kLabel: the hook that observed the role.
+// kLabel `source`: the hook that observed the role.
 enum class LabelSource : uint16_t {
   kAccumulateGrad = 1,  // AccumulateGrad::apply or its constructor
-  kModuleRegistry = 2,  // names from nn.Module
+  kModuleRegistry = 2,  // parameters and buffers of nn.Module, with names
   kOptimizer = 3,       // optimizer.param_groups / optimizer.state
   kDataLoader = 4,
   kRegisterBuffer = 5,  // LibTorch Module::register_buffer / register_parameter
   kWorkspace = 6,       // the functions that allocate PyTorch's library workspaces
   kNvtx = 7,            // the memory extension of NVTX
-  kVariable = 8,        // frames of the Python interpreter; written by earlier versions
-  // passed to a collective of NCCL; the address may lie inside a block; name: which collective
+  kVariable = 8,        // variables in Python frames; only in traces of earlier versions
+  // passed to an NCCL collective; name: the collective. The address may be inside a block
   kCollective = 9,
   // allocated for communication: buckets of DDP, gathered parameters of FSDP
   kDataParallel = 10,
@@ -124,7 +125,7 @@ enum class LabelSource : uint16_t {
   kAnnotation = 12,    // torch.cuda.memory._annotate_tensor
 };
 
-// kRangeBegin / kRangeEnd
+// The kinds of kRangeBegin and kRangeEnd events, and the meaning of their fields.
 enum class RangeKind : uint16_t {
   kBackward = 1,    // Engine::execute
   kOptimizer = 2,   // optimizer.step(); name: class; id: identity of the optimizer object
@@ -132,45 +133,46 @@ enum class RangeKind : uint16_t {
   kModule = 4,      // module forward; name: dotted path
   kScope = 5,       // torch.profiler.record_function and other user scopes
   kAutocast = 6,    // name: dtype
-  // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; id: joins the two, 0 = not known
+  // torch.utils.checkpoint; name: "checkpoint" (forward) or "recomputation"; both have the same id; 0 =
+  // unknown
   kCheckpoint = 7,
-  // NVTX; name: "domain:message". id 0 = a push/pop range. Otherwise a start/end range: its end has the id
-  // but no name, and may be on any thread
+  // NVTX; name: "domain:message". A push/pop range has id 0. A start/end range has another id; its end event
+  // has the id but no name, and may be on any thread
   kNvtx = 8,
   kZeroGrad = 9,
-  // CUDAGraph::replay: the captured work runs in memory that the graph keeps; id: identity of the graph
+  // CUDAGraph::replay; id: identity of the graph. The replay uses memory that the graph owns
   kGraphReplay = 10,
 };
 
-// kCoverage
+// The state of a hook in a kCoverage event.
 enum class CoverageState : uint16_t {
-  kMissing = 0,   // the symbol does not exist here, or could not be reached
-  kHooked = 1,    // in place
-  kProven = 2,    // in place and has fired
+  kMissing = 0,   // the symbol does not exist, or could not be hooked
+  kHooked = 1,    // the hook is installed
+  kProven = 2,    // the hook is installed and was called
   kDisabled = 3,  // switched off by an option
 };
 
-// kDriverAlloc and kDriverFree `flags`, low 8 bits: the kind of memory. "Takes nothing": the device's used
-// memory does not change.
+// The kind of memory of kDriverAlloc and kDriverFree, in bits 0 to 7 of `flags`. "Takes nothing" means that
+// the device's used memory does not change.
 enum class DriverMemory : uint8_t {
   kUnknown = 0,
   kDevice = 1,   // cuMemAlloc, cuMemAllocPitch
-  kManaged = 2,  // cuMemAllocManaged: moves between host and device; the driver counts resident pages
-  // cuMemAllocAsync: lies in the pool named by bits 8 to 63. Takes nothing itself, see
-  // DriverTotalSource::kPool
+  kManaged = 2,  // cuMemAllocManaged: pages move between host and device; used memory has only resident pages
+  // cuMemAllocAsync: a block of the pool in bits 8 to 63 of `flags`. Takes nothing, because the pool has
+  // reserved the memory (DriverTotalSource::kPool)
   kPoolBlock = 3,
   // cuMemCreate: address = the handle. Freed when all handles are released and all mappings removed
   kPhysical = 4,
   // cuMemRetainAllocationHandle, import: another handle to existing memory; takes nothing
   kReference = 5,
-  kReservation = 6,  // cuMemAddressReserve: addresses; takes nothing
-  kArray = 7,        // cuArrayCreate and mipmapped arrays: size computed from the format, 0 = not known
-  kGraph = 8,        // allocation nodes of graphs
-  kContext = 9,      // a context, measured as the difference of free memory; address = CUcontext
-  // code, its globals, limits: measured as the difference of used memory. address = CUmodule, CUlibrary, or 0
-  // for kernels at first use
+  kReservation = 6,  // cuMemAddressReserve: only addresses; takes nothing
+  kArray = 7,        // CUDA arrays; size computed from the format, 0 = unknown
+  kGraph = 8,        // allocation nodes of CUDA graphs
+  kContext = 9,      // a context; size = growth of used memory; address = CUcontext
+  // code, global variables, limits; size = growth of used memory. address = CUmodule or CUlibrary; 0 for code
+  // that the driver loads at the first use of a kernel
   kModule = 10,
-  // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: another owner's memory; takes nothing
+  // cuIpcOpenMemHandle, cuExternalMemoryGetMappedBuffer: memory of another owner; takes nothing
   kImported = 11,
   kMulticast = 12,       // cuMulticastCreate
   kHostPinned = 13,      // cuMemHostAlloc, cuMemAllocHost: host memory
@@ -182,46 +184,49 @@ constexpr uint64_t DriverFlags(DriverMemory kind, uint64_t pool) {
 constexpr DriverMemory DriverMemoryOf(uint64_t flags) { return static_cast<DriverMemory>(flags & 0xff); }
 constexpr uint64_t DriverPoolOf(uint64_t flags) { return flags >> 8; }
 
-// kDriverTotal
+// The source of the values in a kDriverTotal event.
 enum class DriverTotalSource : uint16_t {
   kMemGetInfo = 1,  // cuMemGetInfo: used = total - free, for all processes of the device
   kPool = 2,        // pool `id`: used = CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, total = USED_MEM_CURRENT
   kGraphs = 3,      // used = CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, total = USED_MEM_CURRENT
-  kDevice = 4,      // NVML: the device as a whole
-  kProcess = 5,     // NVML: the process `id` (its pid)
+  kDevice = 4,      // NVML: memory of the whole device
+  kProcess = 5,     // NVML: memory of the process with process id `id`
 };
 
-// kSaved `is_output`: two facts about how autograd saved the tensor.
+// Bits of kSaved `is_output`. First bit: autograd saved an output of the node.
 inline constexpr uint64_t kSavedIsOutput = 1;
-// a saved-tensor hook (checkpointing, offloading) took it: autograd holds nothing, and no release follows
+// Second bit: a saved-tensor hook (checkpointing, offloading) received the tensor. Autograd holds nothing,
+// and no kSavedReleased follows.
 inline constexpr uint64_t kSavedByHook = 2;
 
-// The only stack frame of a kAlloc for a block from before recording (attach). The time is when the block was
-// found.
+// The only stack frame of a kAlloc for a block that was allocated before the recording began. The time of the
+// event is the time at which the recorder found the block.
 inline constexpr char kHeldFrame[] = "before attach";
 
-// kOpTensor `flags`
+// Bits of kOpTensor `flags`.
 inline constexpr uint64_t kTensorIsOutput = 1;
 inline constexpr uint64_t kTensorRequiresGrad = 2;
 inline constexpr uint64_t kTensorIsView = 4;
 inline constexpr uint64_t kTensorIsLeaf = 8;
 
-// kOpTensor `position`: number of the argument (or result) in bits 0 to 15. For an element of a tensor list:
-// its index + 1 in the bits above. Element 2 of argument 1: 3 << 16 | 1 = 0x30001.
+// kOpTensor `position`. Bits 0 to 15 are the number of the argument or result. For an element of a tensor
+// list, the bits above are the element's index + 1. Example: element 2 of argument 1 is 3 << 16 | 1 =
+// 0x30001.
 constexpr uint64_t OperandPosition(uint32_t argument, uint32_t element_plus_one) {
   return uint64_t{element_plus_one} << 16 | (argument & 0xffff);
 }
 
-// A device as one number. Bits 8 to 15: type (c10::DeviceType: 0 CPU, 1 CUDA, ...). Bits 0 to 7: index (0xff
-// = the default device). cuda:1 = 0x101.
+// A device as one number. Bits 8 to 15 are the c10::DeviceType (0 = CPU, 1 = CUDA). Bits 0 to 7 are the
+// index; 0xff is the default device. Example: cuda:1 is 0x101.
 constexpr uint64_t DeviceCode(uint8_t type, uint8_t index) { return uint64_t{type} << 8 | index; }
 constexpr uint8_t DeviceTypeOf(uint64_t device) { return static_cast<uint8_t>(device >> 8); }
 constexpr uint8_t DeviceIndexOf(uint64_t device) { return static_cast<uint8_t>(device); }
 
-// The kind of a field's value. The kind decides remapping and printing.
+// The kind of a field's value. It determines how the collector converts the value, and how the value is
+// printed.
 enum class FieldKind : uint8_t {
   kNumber,   // a plain count, size or enum
-  kAddress,  // an address in the process; neighbors are close, so deltas are small
+  kAddress,  // an address in the process; stored as small differences
   kString,   // id of an interned string (0 = none)
   kStack,    // id of an interned stack (0 = none)
 };
@@ -232,7 +237,7 @@ struct FieldSpec {
 };
 
 struct EventSpec {
-  const char* name;  // nullptr: not a known type
+  const char* name;  // nullptr: unknown type
   uint8_t field_count;
   FieldSpec fields[kMaxEventFields];
 };
@@ -245,7 +250,7 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stream", FieldKind::kNumber}, {"stack", FieldKind::kStack}, {"requested", FieldKind::kNumber},
       {"total_allocated", FieldKind::kNumber}, {"total_reserved", FieldKind::kNumber}}},
-    /* kFree: size 0 = unknown to the hook */
+    /* kFree: size 0 = the hook does not know the size */
     {"free", 6,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stack", FieldKind::kStack}, {"total_allocated", FieldKind::kNumber},
@@ -275,16 +280,16 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     {"mark", 4,
      {{"kind", FieldKind::kNumber}, {"value", FieldKind::kNumber}, {"name", FieldKind::kString},
       {"tensor", FieldKind::kAddress}}},
-    /* kOpBegin: sequence = autograd sequence number (all ones = none); scope = at::RecordScope; stack only on
-       outermost ops */
+    /* kOpBegin: sequence = autograd sequence number (all ones = none); scope = at::RecordScope; stack = only
+       for outermost operators */
     {"op_begin", 5,
      {{"name", FieldKind::kString}, {"sequence", FieldKind::kNumber}, {"forward_thread", FieldKind::kNumber},
       {"scope", FieldKind::kNumber}, {"stack", FieldKind::kStack}}},
     /* kOpEnd */
     {"op_end", 0, {}},
     /* kOpTensor: shape and strides are text "8,128,256" ("" for a scalar, no string if unknown);
-       dtype = c10::ScalarType; offset in elements; position = OperandPosition(). Results of an autograd node
-       are the operands of the next nodes */
+       dtype = c10::ScalarType; offset in elements; position = OperandPosition(). For an autograd node, the
+       operands of the next nodes are its results */
     {"op_tensor", 8,
      {{"flags", FieldKind::kNumber}, {"position", FieldKind::kNumber}, {"tensor", FieldKind::kAddress},
       {"storage", FieldKind::kAddress}, {"offset", FieldKind::kNumber}, {"shape", FieldKind::kString},
@@ -293,8 +298,8 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     {"op_scalar", 2, {{"position", FieldKind::kNumber}, {"text", FieldKind::kString}}},
     /* kNodeCreated */
     {"node_created", 1, {{"sequence", FieldKind::kNumber}}},
-    /* kNodeEdge: after each kNodeBegin, one per output of the node in order (next 0 = leads nowhere). node
-       and next are Node addresses; tensor = TensorImpl of the variable if next is an AccumulateGrad */
+    /* kNodeEdge: after each kNodeBegin, one event per output of the node, in order. node and next are Node
+       addresses; next 0 = no edge; tensor = TensorImpl of the variable if next is an AccumulateGrad */
     {"node_edge", 4,
      {{"node", FieldKind::kAddress}, {"next", FieldKind::kAddress}, {"input", FieldKind::kNumber},
       {"tensor", FieldKind::kAddress}}},
@@ -306,24 +311,24 @@ inline constexpr EventSpec kEventSchema[kEventTypeCount] = {
     /* kCounter */
     {"counter", 3,
      {{"name", FieldKind::kString}, {"value", FieldKind::kNumber}, {"device", FieldKind::kNumber}}},
-    /* kLost: times are since the trace's start */
+    /* kLost: count events were dropped between first_ns and last_ns, both from the start of the trace */
     {"lost", 3,
      {{"count", FieldKind::kNumber}, {"first_ns", FieldKind::kNumber}, {"last_ns", FieldKind::kNumber}}},
     /* kCoverage */
     {"coverage", 3,
      {{"hook", FieldKind::kString}, {"state", FieldKind::kNumber}, {"detail", FieldKind::kString}}},
-    /* kDriverAlloc: api = name of the driver call; library = its caller; result = CUresult; if it is not 0,
-       nothing was taken */
+    /* kDriverAlloc: api = name of the driver call; library = the library that made the call; result = CUresult;
+       if result is not 0, no memory was allocated */
     {"driver_alloc", 8,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"stream", FieldKind::kNumber}, {"api", FieldKind::kString}, {"library", FieldKind::kString},
       {"flags", FieldKind::kNumber}, {"result", FieldKind::kNumber}}},
-    /* kDriverFree: size 0 = unknown to the call */
+    /* kDriverFree: size 0 = the call has no size argument */
     {"driver_free", 7,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"api", FieldKind::kString}, {"library", FieldKind::kString}, {"result", FieldKind::kNumber},
       {"flags", FieldKind::kNumber}}},
-    /* kDriverMap: handle 0 if unmapped */
+    /* kDriverMap: mapped = 1 or 0; handle = handle of the physical memory, 0 if unmapped */
     {"driver_map", 7,
      {{"address", FieldKind::kAddress}, {"size", FieldKind::kNumber}, {"device", FieldKind::kNumber},
       {"mapped", FieldKind::kNumber}, {"handle", FieldKind::kAddress}, {"result", FieldKind::kNumber},
@@ -357,7 +362,7 @@ enum : size_t { kFlags, kPosition, kTensor, kStorage, kOffset, kShape, kStrides,
 namespace op_scalar { enum : size_t { kPosition, kText }; }
 namespace node {
 enum : size_t { kNode, kName, kSequence };
-inline constexpr uint64_t kNoSequence = ~uint64_t{0};  // the node got no sequence number
+inline constexpr uint64_t kNoSequence = ~uint64_t{0};  // the node has no sequence number
 }
 namespace edge { enum : size_t { kNode, kNext, kInput, kTensor }; }
 namespace counter { enum : size_t { kName, kValue, kDevice }; }

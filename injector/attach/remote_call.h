@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes one stopped thread of another process call functions, and restores its state afterwards.
 //
-// Saved and restored: general registers, signal mask, and the full extended state (x87, SSE, AVX, AMX).
-// During the calls, all signals except faults stay pending.
+// The class saves and restores the general registers, the signal mask, and the full extended state (x87, SSE,
+// AVX, AMX). During the calls, all signals except faults stay pending.
 //
 //   saved rsp ──► │ the thread's own stack   │
 //                 │ red zone, 128 bytes      │
 //                 │ strings                  │ PushText
-//                 │ return address 0         │ a return from the call faults at 0: that is how we know
+//                 │ return address 0         │ the return of the called function faults here
 //   rsp of call ► │                          │
 #pragma once
 
@@ -38,12 +38,12 @@ class RemoteCall {
   RemoteCall(pid_t pid, Tracee& tracee, const LoaderLocks& locks, std::function<void()> others_may_run)
       : pid_(pid), tracee_(tracee), locks_(locks), others_may_run_(std::move(others_may_run)) {}
 
-  // Saves the thread's state. Call first.
+  // Saves the thread's state. Call Prepare() before all other functions.
   bool Prepare();
   // Copies a string below the thread's stack and returns its address.
   uint64_t PushText(const std::string& text);
-  // Calls `function` with up to three integer arguments; returns rax. A wait for the dynamic loader's lock is
-  // aborted after some seconds.
+  // Calls `function` with up to three integer arguments. Returns the function's result (register rax). If the
+  // thread waits for the dynamic loader's lock, the call is aborted after some seconds.
   Result<uint64_t> Do(uint64_t function, std::initializer_list<uint64_t> arguments);
   void Restore();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices' blocks are recorded (option device=auto|cpu|cuda|all).
+// Decides for which devices blocks are recorded (option device=auto|cpu|cuda|all).
 //
-// auto records CPU blocks until the first block on another device. From then on it records only blocks on
-// other devices.
+// With device=auto, CPU blocks are recorded until the first block on another device. After that, only blocks
+// on other devices are recorded.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,16 @@ namespace vramscope::injector {
 
 struct BlockFilter {
   std::atomic<uint8_t> ready;       // 0 = the options have not been read
-  std::atomic<uint8_t> cpu;         // record CPU blocks
-  std::atomic<uint8_t> others;      // record blocks of all other devices
-  std::atomic<uint8_t> leaves_cpu;  // auto: the first block elsewhere switches `cpu` off
+  std::atomic<uint8_t> cpu;         // 1 = record CPU blocks
+  std::atomic<uint8_t> others;      // 1 = record blocks of all other devices
+  std::atomic<uint8_t> leaves_cpu;  // 1 = the first block on another device clears `cpu`
 };
 extern BlockFilter block_filter;
 
 void ReadBlockFilter();
 void LeaveCpu();
 
-// `device_type` as in c10::DeviceType; 0 = CPU.
+// Returns true if blocks of this device are recorded. `device_type` is a c10::DeviceType; 0 = CPU.
 inline bool WantsBlocksOf(int8_t device_type) {
   if (__builtin_expect(block_filter.ready.load(std::memory_order_acquire) == 0, 0)) ReadBlockFilter();
   if (device_type == 0) return block_filter.cpu.load(std::memory_order_relaxed) != 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Macros that expand the rows of a hook table: declarations, ids, Hook entries and real functions.
+// Macros for hook tables. For each row of a table, they generate a declaration, an id, a Hook entry and an
+// accessor of the real function:
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //
-// The hooks of all frameworks reach the real functions through RealFunctions.
+// The hooks of all frameworks call the real functions through RealFunctions.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@
 
 #include "injector/core/hook.h"
 
-// Our function, exported under the mangled name: the loader binds calls to it.
+// Declares our function under the mangled name and exports it, so that the loader binds calls to our
+// function.
 #define VRAMSCOPE_DECLARE_HOOK(function, name, result, symbol, parameters) \
   __attribute__((visibility("default"))) result function parameters __asm__(symbol);
 
@@ -30,16 +32,17 @@
 
 namespace vramscope::injector {
 
-// The real functions of called hooks. Every event reads one: eight share a cache line.
+// The real functions of the hooks that were called. Every event reads one of these pointers. Eight pointers
+// share a cache line.
 template <typename HookId, Hook* kHooks>
 class RealFunctions {
  public:
-  // nullptr if no library has the function.
+  // Returns the real function, or nullptr if no library defines the function.
   void* Of(HookId id) {
     void* const real = functions_[Index(id)].load(std::memory_order_relaxed);
     return __builtin_expect(real != nullptr, 1) ? real : FirstCallOf(id);
   }
-  // After this, each hook is proven again at its next call.
+  // Forgets all real functions. The next call of each hook calls ProveHook() again (hook.h).
   void Forget() {
     for (std::atomic<void*>& real : functions_) real.store(nullptr, std::memory_order_relaxed);
   }

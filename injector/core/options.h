@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's request to this process, copied from the environment before the program can change it.
+// The options that the collector has set for this process. They are copied from the environment before the
+// program can change it.
 //
 //   VRAMSCOPE_OPTIONS="device=auto;depth=auto;deep_steps=2-4;stacks=none"
 //
@@ -19,25 +20,27 @@ namespace vramscope::injector {
 struct Options {
   char session[4096];  // the session folder; empty = this process is not recorded
   char text[8192];     // VRAMSCOPE_OPTIONS
-  int collector = 0;   // pid; 0 = unknown, treated as alive
-  bool dormant;        // VRAMSCOPE=dormant: wait for a request (dormant.h)
+  int collector = 0;   // process id of the collector; 0 = unknown
+  bool dormant;        // VRAMSCOPE=dormant: recording begins on request (dormant.h)
 };
 
 extern Options options;
 
-// Atomic, because SetOptions may change the options while other threads read them.
+// Both functions read atomically, because SetOptions may change the options while other threads read them.
 inline bool SessionIsWanted() { return __atomic_load_n(&options.session[0], __ATOMIC_ACQUIRE) != 0; }
 inline int CollectorPid() { return __atomic_load_n(&options.collector, __ATOMIC_RELAXED); }
 
 // Reads the environment. A setuid process is never recorded.
 void ReadOptions();
-// Like ReadOptions, from arguments, for a session on demand. False, without a change, if an argument is too
-// long. An empty `session` stops recording.
+// Sets the options from the arguments, to begin a session while the program runs. An empty `session` stops
+// recording. Returns false, and changes nothing, if an argument is too long.
 bool SetOptions(const char* session, const char* text, int collector);
-// Copies the value of `key`, truncated to fit, 0-terminated if capacity > 0. Returns the length; 0 if absent.
+// Copies the value of option `key` into `buffer`, 0-terminated and truncated to `capacity`. Returns the
+// copied length, or 0 if the option is absent.
 size_t Option(const char* key, char* buffer, size_t capacity);
 bool OptionIs(const char* key, const char* value);
-// The number at the start of the value; `absent` if none.
+// Returns the number at the start of the option's value, or `absent` if the value does not start with a
+// digit.
 uint64_t OptionNumber(const char* key, uint64_t absent);
 
 }  // namespace vramscope::injector

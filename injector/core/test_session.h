@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session of a test program: this process is the collector for itself and its forked children.
+// The recording session of a test program. The test process acts as the collector for itself and for its
+// forked children.
 #pragma once
 
 #include <signal.h>
@@ -19,7 +20,7 @@ namespace vramscope::injector {
 
 inline constexpr uint64_t kTestRingBytes = 1 << 16;
 
-// The only collector of this program, emptied.
+// Returns the only collector of this program, without its earlier records.
 inline TestCollector& FreshCollector() {
   static TestCollector collector("ring_bytes=" + std::to_string(kTestRingBytes));
   Initialize();
@@ -28,7 +29,8 @@ inline TestCollector& FreshCollector() {
   return collector;
 }
 
-// Drains continuously until out of scope, on a thread that handles no signals.
+// Drains the rings continuously on a thread of its own that handles no signals, until the object is
+// destroyed.
 class DrainingThread {
  public:
   explicit DrainingThread(TestCollector& collector)
@@ -43,7 +45,7 @@ class DrainingThread {
   std::jthread thread_;
 };
 
-// Options for this process and later children, until out of scope.
+// Sets the options of this process and of children that are forked later, until the object is destroyed.
 class ScopedOptions {
  public:
   explicit ScopedOptions(const char* text) : saved_(options.text) { strcpy(options.text, text); }
@@ -59,7 +61,7 @@ inline bool RecordCounter(uint64_t value) {
   return Record(trace::EventType::kMark, static_cast<uint16_t>(trace::MarkKind::kUser), 0, value, 0);
 }
 
-// Runs `body` in a forked child, which exits 0 afterwards. Returns its pid.
+// Runs `body` in a forked child, which then exits with status 0. Returns the child's process id.
 template <typename Body>
 pid_t StartChild(Body body) {
   const pid_t child = fork();
@@ -70,7 +72,7 @@ pid_t StartChild(Body body) {
   return child;
 }
 
-// The status of a child that has ended, as waitpid gives it.
+// Waits until the child has ended. Returns its status as waitpid() does.
 inline int WaitFor(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// For each event of driver_functions.def: what is noted before the call, and recorded after it.
+// driver_functions.def lists the driver functions that the recorder replaces. Each function has an event: one
+// of the structs below.
 //
-// Each overload takes the parameters of driver functions with this event. See trace::DriverMemory for the
-// kinds.
+// Before() runs before the driver call and may save values in DriverCall::note. After() runs after the call.
+// Each overload takes the parameters of the driver functions that have this event in driver_functions.def.
+// trace::DriverMemory lists the kinds of memory.
 #pragma once
 
 #include "injector/cuda/driver_call.h"
@@ -47,7 +49,8 @@ struct ImportsMemory : DriverEvent {
   static void After(DriverCall& call, const Handle* memory, const ExternalMemory* descriptor);
 };
 
-// Recorded before the call. A second record with the error follows a failed call (driver_records.h).
+// Frees are recorded before the call. If the call fails, a second record with the error follows
+// (driver_records.h).
 struct GivesBack : DriverEvent {
   static void Note(DriverCall& call, trace::DriverMemory kind, uint64_t address, uint64_t bytes = 0);
   static void Finish(const DriverCall& call, trace::DriverMemory kind, uint64_t address);
@@ -120,7 +123,8 @@ struct Unmaps : DriverEvent {
   static void After(DriverCall& call, DevicePtr pointer, size_t bytes);
 };
 
-// Graphs: nodes are recorded when created. Their memory is recorded as the driver reports it after a launch.
+// Graphs. A node is recorded when the program adds the node. The memory of graphs is recorded after a launch,
+// as the driver reports it.
 struct AddsAllocationNode : DriverEvent {
   static void After(DriverCall& call, const Handle* node, Handle graph, const Handle* after, size_t count,
                     const AllocationNode* allocation);
@@ -142,7 +146,8 @@ struct TrimsGraphs : DriverEvent {
   static void After(DriverCall& call, int device);
 };
 
-// Contexts and code: the device's used memory is compared before and after.
+// Contexts and code. The size of a context or of code is the change of the device's used memory during the
+// call.
 struct MakesPrimaryContext : DriverEvent {
   static void Before(DriverCall& call, const Handle* context, int device);
   static void After(DriverCall& call, const Handle* context, int device);
@@ -174,10 +179,12 @@ struct EndsContext : GivesBack {
 struct LoadsCode : DriverEvent {
   static void NoteUse(DriverCall& call);
   static void RecordUse(const DriverCall& call, Handle module);
-  // If the device's used memory grew, records the difference as code without a handle, and returns true.
+  // Returns true if the device's used memory grew, and records the difference as code without a module
+  // handle.
   static bool RecordGrowth(const DriverCall& call);
-  // If the used memory shrank, records the difference as freed from `module` (nullptr: no handle). With a
-  // module even 0 is recorded: the handle may be reused.
+  // If the device's used memory shrank, records the difference as freed code of `module` (nullptr: code
+  // without a handle). For a module, a free of 0 bytes is recorded too, because the driver may reuse the
+  // handle.
   static void RecordShrinkage(const DriverCall& call, Handle module);
   template <typename... Parameters>
   static void Before(DriverCall& call, Parameters...) {
@@ -199,8 +206,8 @@ struct FindsCode : LoadsCode {
   }
 };
 struct FindsVariable : FindsCode {};
-// Measured once per function. If IsUsual returns true, the call goes straight to the driver
-// (driver_entries.cc).
+// The used memory is queried only at the first use of each kernel. If IsUsual() returns true,
+// driver_entries.cc passes the call directly to the driver.
 struct UsesCode : LoadsCode {
   template <typename... Parameters>
   static bool IsUsual(Parameters... parameters) {
@@ -213,7 +220,8 @@ struct UsesCode : LoadsCode {
   }
 
  private:
-  // cuLaunchKernel, cuFuncLoad, ...
+  // The overloads return the kernel that a call uses. This overload is for cuLaunchKernel, cuFuncLoad and
+  // others.
   template <typename... Rest>
   static Handle FunctionOf(Handle function, Rest...) {
     return function;
@@ -222,12 +230,12 @@ struct UsesCode : LoadsCode {
   static Handle FunctionOf(const LaunchConfiguration*, Handle function, Rest...) {
     return function;
   }
-  // cuOccupancy...
+  // For the cuOccupancy functions.
   template <typename... Rest>
   static Handle FunctionOf(const int*, Handle function, Rest...) {
     return function;
   }
-  // cuFuncGetAttribute, cuKernelGetAttribute, cuKernelSetAttribute
+  // For cuFuncGetAttribute, cuKernelGetAttribute and cuKernelSetAttribute.
   template <typename Value, typename... Rest>
   static Handle FunctionOf(Value, int, Handle function, Rest...) {
     return function;
@@ -237,12 +245,12 @@ struct UsesCode : LoadsCode {
 struct UnloadsCode : LoadsCode {
   static void After(DriverCall& call, Handle module);
 };
-// The memory for a limit is taken at once or with the next launch.
+// The driver allocates memory for a limit either in the call or at the next launch.
 struct SetsLimit : LoadsCode {
   static void After(DriverCall& call, int limit, size_t value);
 };
 
-// Records the driver's answer to the program's own query.
+// Records the result of the program's own cuMemGetInfo call.
 struct TellsUse : DriverEvent {
   static void After(DriverCall& call, const size_t* free_bytes, const size_t* total);
 };

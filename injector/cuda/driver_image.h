@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loaded libcuda.so.1, read without the loader.
+// Finds libcuda.so.1 in the memory of this process, without a call to the dynamic loader.
 #pragma once
 
 #include "injector/core/elf_image.h"
 
 namespace vramscope::injector {
 
-// False if no driver is loaded.
+// Returns false if the driver is not loaded.
 bool FindDriverImage(ElfImage* driver);
 
 }  // namespace vramscope::injector

@@ -2,8 +2,8 @@
 // The part of CUPTI's interface that we use, in the layout of CUDA 11.8 to 13.5. Sources: cupti_callbacks.h,
 // cupti_activity.h, cupti_driver_cbid.h and generated_cuda_meta.h.
 //
-// CUPTI is never linked. scripts/check_cupti_layout.py compiles these declarations against a release's
-// headers.
+// The recorder is not linked with CUPTI. scripts/check_cupti_layout.py compares these declarations with the
+// headers of a CUDA release.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace vramscope::injector::cupti {
 
 using Result = int;
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kMultipleSubscribers = 39;  // another client holds the one slot
-inline constexpr Result kUnknownError = 999;        // also: no driver
+inline constexpr Result kMultipleSubscribers = 39;  // another profiler has subscribed; CUPTI allows one
+inline constexpr Result kUnknownError = 999;        // also returned if there is no driver
 
-// cuptiGetVersion: 18 = CUDA 11.8 and 12.0, 24 = 12.6; from 13.0 on 130000 and more. Activity records are
-// read only between these versions.
+// Results of cuptiGetVersion: 18 is CUDA 11.8 and 12.0, 24 is CUDA 12.6, 130000 is CUDA 13.0. Activity
+// records are read only from kFirstVersion to kLastVersion.
 inline constexpr uint32_t kFirstVersion = 18;
 inline constexpr uint32_t kLastVersion = 130599;
 
@@ -25,7 +25,7 @@ using Subscriber = void*;
 using Context = void*;
 using Callback = void (*)(void* user_data, int domain, uint32_t function, const void* data);
 
-inline constexpr int kDriverApi = 1;  // domain
+inline constexpr int kDriverApi = 1;  // CUPTI's domain of driver API callbacks
 
 enum Site : int { kEnter = 0, kExit = 1 };
 
@@ -41,7 +41,7 @@ struct CallbackData {  // CUpti_CallbackData
   uint32_t correlation_id;
 };
 
-// Numbers of the driver's functions. Never reused for another function.
+// CUPTI's numbers of the driver functions. NVIDIA never reuses a number for another function.
 enum Function : uint32_t {
   kMemFreeHost = 38,
   kMemHostAlloc = 39,
@@ -136,7 +136,7 @@ using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* most_re
 using BufferCompleted = void (*)(Context context, uint32_t stream, uint8_t* buffer, size_t size,
                                  size_t valid);
 
-// The functions that we call, by their look-up names.
+// The CUPTI functions that we call.
 struct Functions {
   Result (*get_version)(uint32_t*);
   Result (*subscribe)(Subscriber*, Callback, void*);

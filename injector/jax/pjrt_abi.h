@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of PJRT's C interface that the hooks read: the function table, and arguments of functions.
 //
-// JAX calls a plug-in through one table of functions. Each takes one pointer to a struct of arguments and
-// returns an error object, or nullptr:
+// JAX calls a plug-in through one table of functions. Each function takes a pointer to a struct of arguments.
+// It returns an error object or nullptr:
 //
 //   table   0  size of the table (1144 in jaxlib 0.10.2)     32  major version, always 0 so far
 //           8  extensions                                    36  minor version
@@ -10,8 +10,8 @@
 //
 //   arguments   0  size of the struct    8  extensions    16  fields
 //
-// Source: openxla/xla, xla/pjrt/c/pjrt_c_api.h, minor versions 60 to 112. Within a major version, additions
-// are only at the end.
+// Source: openxla/xla, xla/pjrt/c/pjrt_c_api.h, minor versions 60 to 112. Within a major version, new
+// functions and fields are added only at the end.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ struct LoadedExecutable;
 struct Buffer;
 
 inline constexpr int kMajorVersion = 0;
-inline constexpr int kOldestMinorVersion = 54;  // from here on, the table has its extensions at 8
+inline constexpr int kOldestMinorVersion = 54;  // first version whose table has `extensions` at byte 8
 
-// Places of functions in the table.
+// Positions of functions in the table.
 enum class Entry : size_t {
   kErrorDestroy = 0,
   kErrorGetCode = 2,
@@ -61,7 +61,7 @@ enum class Entry : size_t {
 };
 inline constexpr size_t kFunctionsNeeded = 97;
 
-// The type of every function. A function's place in the table determines its arguments.
+// The type of every function. The function's position in the table determines the type of the arguments.
 using Function = Error*(void* arguments);
 
 struct Table {
@@ -80,14 +80,14 @@ struct Head {
   void* extensions;
 };
 
-// One object in, one value out.
+// Arguments of a function that takes one object and returns one value.
 template <typename Object, typename Answer>
 struct Question {
   Head head;
   Object* object;
   Answer answer;
 };
-// One object in, a text or a list out.
+// Arguments of a function that takes one object and returns a text or a list.
 template <typename Object, typename Item>
 struct ListQuestion {
   Head head;
@@ -96,7 +96,7 @@ struct ListQuestion {
   size_t count;
 };
 
-inline constexpr int kResourceExhausted = 8;  // of GetCode
+inline constexpr int kResourceExhausted = 8;  // error code from kErrorGetCode
 
 struct FromHostBuffer {
   Head head;
@@ -116,7 +116,7 @@ struct FromHostBuffer {
 };
 static_assert(offsetof(FromHostBuffer, buffer) == 112);
 
-// CopyToDevice and CopyToMemory.
+// Arguments of kBufferCopyToDevice and kBufferCopyToMemory.
 struct CopyTo {
   Head head;
   Buffer* buffer;
@@ -144,10 +144,10 @@ struct ExecuteArguments {
   Head head;
   LoadedExecutable* executable;
   void* options;
-  Buffer* const* const* inputs;  // by device, then argument
+  Buffer* const* const* inputs;  // index: device, then argument
   size_t device_count;
   size_t input_count;
-  Buffer** const* outputs;  // by device, then result; filled
+  Buffer** const* outputs;  // out; index: device, then result
   void** done;
   Device* device;
 };
@@ -180,7 +180,7 @@ struct MemoryStats {
   int64_t output_bytes;
   int64_t alias_bytes;
   int64_t temp_bytes;
-  int64_t more[16];  // the same for the host; later versions append fields
+  int64_t more[16];  // the same sizes for host memory; later versions append fields
 };
 static_assert(offsetof(MemoryStats, temp_bytes) == 56);
 

@@ -13,17 +13,17 @@
 namespace vramscope::injector {
 
 struct Outcome {
-  int status = 0;  // as waitpid gives it
+  int status = 0;  // exit status, as from waitpid()
   std::string out;
   std::string err;
 
-  // The lines "name number number ..." in `out`, as numbers.
+  // Returns the numbers of each line "NAME number number ..." in `out` that starts with `name`.
   std::vector<std::vector<uint64_t>> Facts(const std::string& name) const;
 };
 
-// The Python to test with, "" if none was named.
+// Returns the path of the Python for tests, or "" if VRAMSCOPE_TEST_PYTHON is not set.
 std::string TestPython();
-// Python, its options, and a script of testdata/.
+// Returns the command that runs a script of testdata/ with the test Python and these options.
 std::vector<std::string> PythonCommand(const std::string& script,
                                        const std::vector<std::string>& options = {});
 
@@ -31,7 +31,7 @@ Outcome RunBare(const std::vector<std::string>& command);
 // Drains the rings continuously while the command runs.
 Outcome RunRecorded(TestCollector& collector, const std::vector<std::string>& command);
 
-// Records between the script's marks `begin` and `end`, or of one type.
+// Returns the records between the script's marks `begin` and `end`: all records, or only those of one type.
 std::vector<TestRecord> Between(const TestCollector& collector, uint64_t begin, uint64_t end);
 std::vector<TestRecord> Between(const TestCollector& collector, trace::EventType type, uint64_t begin,
                                 uint64_t end);

@@ -3,11 +3,11 @@
 //
 //   at::Tensor ─► TensorImpl + st ─► StorageImpl + dp = data pointer (base of the block), + sz = bytes
 //
-// torch's C shim prints stack traces for fake, functorch and sparse tensors (2.2 to 2.8), and materializes
-// copy-on-write tensors. Reading three words changes nothing.
+// PyTorch's C shim is not used: it prints stack traces for fake, functorch and sparse tensors (2.2 to 2.8),
+// and it materializes copy-on-write tensors. Reading three words of memory has no side effects.
 //
 // (st, dp, sz) is (0x10, 0x10, 0x30) in 2.2 to 2.15 and (0x18, 0x18, 0x38) in 1.13. The first tensor whose
-// storage is a reported block shows which one applies. Until then nothing is read.
+// storage is a recorded block shows which offsets apply. Before this tensor, ReadStorage returns false.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct StorageView {
 };
 
 struct TensorLayout {
-  // st, dp and sz in bytes 0, 1 and 2; 0 = not known yet.
+  // st, dp and sz in bytes 0, 1 and 2. 0 until the layout is known.
   std::atomic<uint32_t> offsets;
   std::atomic<bool> given_up;
 };
@@ -35,11 +35,11 @@ inline void NoteBlock(const void* block, uint64_t bytes) {
     RememberBlock(block, bytes);
 }
 
-// Tries to find the layout from this at::Tensor: the offsets, or 0.
+// Tries to find the layout with this at::Tensor. Returns the offsets, or 0 if the layout is still unknown.
 uint32_t SearchLayout(const void* tensor);
 
-// The storage of an at::Tensor. False without storage or memory (undefined, sparse, meta, fake, functorch
-// wrappers). No lock, no call into torch.
+// Reads the storage of an at::Tensor. Returns false if the tensor has no storage or no memory (undefined,
+// sparse, meta and fake tensors, functorch wrappers). Takes no lock and does not call PyTorch.
 inline bool ReadStorage(const void* tensor, StorageView& view) {
   uint32_t offsets = tensor_layout.offsets.load(std::memory_order_acquire);
   if (__builtin_expect(offsets == 0, 0) && (offsets = SearchLayout(tensor)) == 0) return false;
@@ -53,7 +53,7 @@ inline bool ReadStorage(const void* tensor, StorageView& view) {
   return view.address != 0;
 }
 
-// True if eight bytes at `address` are readable. Asks the kernel, about 100 ns.
+// Returns true if eight bytes at `address` are readable. Takes a system call, about 100 ns.
 bool CanRead(const void* address);
 
 }  // namespace vramscope::injector

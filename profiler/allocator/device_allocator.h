@@ -7,13 +7,14 @@
 //                        ├── collect garbage (memory fraction and threshold set)    cache_release.cc
 //                        ├── a segment from the driver,
 //                        │   or pages of an expandable segment                      expandable_segments.cc
-//                        ├── the pools made for this (use_on_oom), search only
+//                        ├── search the pools with use_on_oom, without a driver call
 //                        ├── give back oversize blocks of this stream, ask the driver again
 //                        └── wait for all pending frees, give back the cache, ask the driver again
 //                              └── out of memory
 //
-// Inputs from the running program: the pool of a request, and when a block that another stream used becomes
-// free. Equal inputs give equal decisions. Copies share only the driver and the listener.
+// The caller decides the pool of a request, and the time at which a block that another stream used becomes
+// free. Equal inputs give equal decisions. Copies of a DeviceAllocator share only the driver and the
+// listener.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ namespace vramscope::allocator {
 
 class DeviceAllocator {
  public:
-  // `device_bytes`: memory of the device, the base of memory fractions and address ranges. `driver` must
-  // outlive this object.
+  // `device_bytes` is the memory of the device. Memory fractions and address ranges are computed from it.
+  // `driver` must outlive this object.
   DeviceAllocator(const Release& release, const Settings& settings, uint64_t device_bytes, Driver& driver);
 
   void SetDriver(Driver& driver) { heap_.driver = &driver; }
@@ -65,12 +66,13 @@ class DeviceAllocator {
   void BeginPool(PoolIndex pool, PoolUse use);
   void EndPool(PoolIndex pool);
   void ReleasePool(PoolIndex pool);
-  // For histories that do not record the calls above: from now on the pool's cache may be given back.
+  // For histories that do not record the pool calls above. Allows the allocator to give the pool's cached
+  // memory back to the driver.
   void MakePoolReleasable(PoolIndex pool);
 
-  // Adds a segment of a recording at its address, which must be unused. Its blocks must fill it. Expandable
-  // memory is added as a whole range, with the mapped runs in order of address. Call before the first
-  // request.
+  // Adds a segment of a recording at its address, which must be unused. The segment's blocks must fill the
+  // segment. An expandable segment is added as one address range, with its mapped parts in order of address.
+  // Call before the first request.
   void Adopt(const SegmentState& segment) { allocator::Adopt(heap_, segment); }
   void AdoptExpandable(const ExpandableRange& range, const std::vector<const SegmentState*>& mapped) {
     allocator::AdoptExpandable(heap_, expandable_, range, mapped);
@@ -80,16 +82,16 @@ class DeviceAllocator {
   [[nodiscard]] const Settings& settings() const { return heap_.settings; }
   [[nodiscard]] const Release& release() const { return *heap_.release; }
   [[nodiscard]] uint64_t device_bytes() const { return heap_.device_bytes; }
-  // As torch.cuda.memory_snapshot() would list them. O(blocks).
+  // The segments in the order of torch.cuda.memory_snapshot(). O(blocks).
   [[nodiscard]] std::vector<SegmentState> Segments() const { return allocator::Segments(heap_); }
   // The allocated or pending block at `address`; nullptr if there is none.
   [[nodiscard]] const Block* Find(uint64_t address) const;
   [[nodiscard]] uint64_t pending_frees() const { return heap_.pending_frees; }
-  // True during a capture: PyTorch does not wait for other streams and postpones the frees of blocks that
-  // they used.
+  // True during a CUDA graph capture. PyTorch then does not wait for other streams, and postpones frees of
+  // blocks that other streams used.
   [[nodiscard]] bool DefersFrees() const { return heap_.DefersFrees(); }
   [[nodiscard]] uint64_t RoundedSize(uint64_t bytes) const;
-  // Size of the cudaMalloc for this rounded size if nothing cached fits.
+  // The size of the cudaMalloc for a request of this rounded size, if no cached block fits.
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded_bytes) const;
 
  private:

@@ -18,10 +18,10 @@
 namespace vramscope::allocator {
 
 constexpr uint64_t kMinBlockBytes = 512;           // every block size is a multiple of this
-constexpr uint64_t kSmallRequestBytes = kMiB;      // rounded sizes up to this come from the small pool
-constexpr uint64_t kSmallSegmentBytes = 2 * kMiB;  // and from segments or pages of this size
+constexpr uint64_t kSmallRequestBytes = kMiB;      // rounded sizes up to this value come from the small pool
+constexpr uint64_t kSmallSegmentBytes = 2 * kMiB;  // size of the small pool's segments and pages
 constexpr uint64_t kMadeToMeasureBytes =
-    10 * kMiB;  // from this size on, a request gets a segment of its own size, rounded
+    10 * kMiB;  // requests of this size and above get a segment of the request's size, rounded
 constexpr uint64_t kMadeToMeasureRounding = 2 * kMiB;
 constexpr uint64_t kMaxSlackBytes = kMiB;  // unrequested bytes that a block of the large pool may keep
 
@@ -45,15 +45,15 @@ constexpr uint64_t PlainlyRounded(uint64_t bytes) {
   if (bytes < kMinBlockBytes) return kMinBlockBytes;
   const int doubling = std::clamp<int>(std::bit_width(bytes) - 21, 0, kRoundingBuckets - 1);
   const uint64_t divisions = settings.roundup_power2_divisions[static_cast<size_t>(doubling)];
-  // 1.13 accepts any number of divisions. One division would round to the next power of two.
+  // PyTorch 1.13 accepts any number of divisions. With one division, it would round to the next power of two.
   const bool wanted =
       release.single_rounding ? divisions > 0 && bytes <= settings.roundup_bypass_bytes : divisions > 1;
   if (wanted && bytes > kMinBlockBytes * divisions) return NextDivision(bytes, divisions);
   return RoundUp(bytes, kMinBlockBytes);
 }
 
-// True if a free block is split for a request; `rounded` <= `free_bytes`. `expandable`: for expandable
-// memory.
+// Returns true if a free block of `free_bytes` is split for a request of `rounded` bytes. `rounded` must be
+// <= `free_bytes`. `expandable` is true for expandable segments.
 [[nodiscard]] inline bool IsSplit(uint64_t free_bytes, uint64_t rounded, bool small, bool expandable,
                                   const Settings& settings) {
   const uint64_t rest = free_bytes - rounded;

@@ -20,12 +20,12 @@ struct Counter {
   void ResetPeak() { peak = current; }
 };
 
-// For all pools, or for the small or large ones.
+// Statistics of all pools, of the small pools, or of the large pools.
 struct PoolStatistics {
-  Counter allocated_bytes;  // with rounding and slack; falls when a free is requested
-  Counter active_bytes;     // with blocks that another stream may still use; falls when the free completes
-  Counter requested_bytes;  // requested by the program, for active blocks
-  Counter reserved_bytes;   // segments and mapped pages
+  Counter allocated_bytes;       // allocated blocks with rounding; falls when the program frees
+  Counter active_bytes;          // also blocks that another stream may use; falls when the free completes
+  Counter requested_bytes;       // bytes that the program requested, for active blocks
+  Counter reserved_bytes;        // segments and mapped pages
   Counter inactive_split_bytes;  // free blocks with a neighbor, expandable memory excluded
   Counter allocation;            // number of blocks; the counters below also count items
   Counter active;

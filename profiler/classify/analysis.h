@@ -18,7 +18,7 @@ class Analysis {
   explicit Analysis(const model::Run& run);
 
   [[nodiscard]] const model::Run& run() const { return run_; }
-  [[nodiscard]] const std::vector<timeline::Training>& training() const { return training_; }  // by process
+  [[nodiscard]] const std::vector<timeline::Training>& training() const { return training_; }  // per process
   [[nodiscard]] const Categories& categories() const { return categories_; }
   [[nodiscard]] const Names& names() const { return names_; }
 

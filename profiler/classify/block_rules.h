@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of categories.h, applied to one block.
+// Determines the category of one block with the rules of categories.h.
 #pragma once
 
 #include "profiler/classify/births.h"

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds blocks that a program allocates between two steps and keeps: lists of results, copies of its weights.
+// Finds blocks that a program allocates between two steps and keeps for longer than a step. Examples are
+// lists of results and copies of the weights.
 //
 // A batch is also allocated between two steps, but freed within one step:
 //
 //   step           2          3          4          5
 //   batch          ├──────────┤                              input
-//   history              ├──────────────────────────── ...   alive one full step later: kept
-//   best weights         ├──────────┤                        a copy of all weights, whatever its life
+//   history              ├──────────────────────────── ...   alive at the end of the next step: kept
+//   best weights         ├──────────┤                        a copy of all weights: always counts as kept
 //
-// Blocks of equal size and stack are compared across steps. A block that outlives the next step is kept if at
-// least two steps have such a block, and no more steps have one that is freed earlier. A block of the last
-// step is kept if two or more earlier steps have one that outlived the next step, and none has one that was
-// freed earlier.
+// A block that is allocated between steps 2 and 3 belongs to step 3; its next step is step 4. For blocks of
+// equal size and stack, the class counts two numbers:
+//
+//   kept    steps with a block that was alive at the end of the next step
+//   freed   steps with a block that was freed earlier
+//
+// A block that was alive at the end of the next step is kept if kept >= 2 and kept >= freed. If the trace
+// does not contain the next step, a block is kept if kept >= 2 and freed == 0.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +35,7 @@ class Kept {
   // O(blocks).
   Kept(const model::Run& run, std::span<const timeline::Training> training);
 
-  // True if the program keeps the block.
+  // True if the block was allocated between two steps and the program keeps it.
   [[nodiscard]] bool ForGood(model::BlockId block, const Birth& birth) const;
   [[nodiscard]] bool IsWeightCopy(model::BlockId block) const;
 
@@ -52,7 +57,7 @@ class Kept {
     }
   };
   struct Seen {
-    Steps kept;   // steps with a block that was alive one full step later
+    Steps kept;   // steps with a block that was alive at the end of the next step
     Steps freed;  // steps with a block that was freed earlier
   };
   [[nodiscard]] Key KeyOf(const model::Block& block) const;

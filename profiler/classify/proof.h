@@ -33,7 +33,7 @@ enum class Proof : uint8_t {
   kOutlivedNextStep,
   kOutlivedOptimizer,
   kWeightCopy,
-  // Nothing known.
+  // No proof.
   kBornOutsidePhases,
   kBornBeforeFirstStep,
   kHeldBeforeAttach,
@@ -41,9 +41,9 @@ enum class Proof : uint8_t {
 };
 inline constexpr size_t kProofCount = 25;
 
-// The key in JSON: "saved_for_backward".
+// Returns the key in JSON, such as "saved_for_backward".
 [[nodiscard]] const char* ProofKey(Proof proof);
-// The sentence for users: "Autograd kept it for backward."
+// Returns the sentence for users, such as "Autograd kept it for backward."
 [[nodiscard]] const char* ProofSentence(Proof proof);
 
 }  // namespace vramscope::classify

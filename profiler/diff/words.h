@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a comparison, as the command and the viewer show them.
+// Texts of the comparison of two runs, for `vramscope diff` and the viewer.
 #pragma once
 
 #include <string>
@@ -8,13 +8,15 @@
 
 namespace vramscope::diff {
 
-// The first line: "Peak +1.2 GiB (11.6 GiB -> 12.8 GiB): 1 more module: blocks.2 (12 parameters), +1.1 GiB."
+// Returns the first line: "Peak +1.2 GiB (11.6 GiB -> 12.8 GiB): 1 more module: blocks.2 (12 parameters),
+// +1.1 GiB."
 [[nodiscard]] std::string Headline(const Diff& diff);
 // The category's name in the words of the run's framework.
 [[nodiscard]] std::string CategoryName(const Diff& diff, const Row& row);
-// With the number of modules for a pattern: "layers.*.mlp (12 -> 13)".
+// Returns the owner's name. If the name is a pattern, the number of modules in both runs follows:
+// "layers.*.mlp (12 -> 13)".
 [[nodiscard]] std::string OwnerName(const OwnerRow& row);
-// "+12 %", "new", "gone".
+// Returns the change of the row: "+12 %". "new" or "gone" if only one run has the row.
 [[nodiscard]] std::string PercentText(const Row& row);
 
 }  // namespace vramscope::diff

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a recorded program (docs/trace-format.md, block type 10). Only vramscope_program reads its
-// instructions.
+// Reads the header of a recorded program (docs/trace-format.md, block type 10). Only the Python package
+// vramscope_program reads the instructions of the program.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,22 @@ struct ProgramHead {
   std::vector<std::string> missing;       // parts that could not be recorded, one sentence each
   uint64_t step = 0;                      // recorded step
   uint64_t batch = 0;                     // samples in the batch; 0 = unknown
-  bool has_body = false;                  // true: there is a program to run
-  std::vector<std::string> checkpointed;  // modules with the model's own checkpointing
+  bool has_body = false;                  // true: the program can be run
+  std::vector<std::string> checkpointed;  // modules that the model itself checkpoints
 };
 
-// Returns nothing if the text is not such JSON. Accepts untrusted text.
+// Returns nothing if the text is not a valid header. The text may come from an untrusted file.
 [[nodiscard]] std::optional<ProgramHead> ReadProgramHead(std::string_view text);
 
 struct NotedProgram {
-  uint32_t process = 0;  // of the trace
+  uint32_t process = 0;  // number of the process in the trace
   ProgramHead head;
   std::string_view text;
   std::string_view seal;
 };
-// The first program with a body. Otherwise the first program without a body, which states why it has none.
-// Nothing if no process has a program. Holds views into `programs`.
+// Returns the first program that can be run. If there is none, returns the first program without a body; its
+// header contains the reason. Returns nothing if no process has a program. The result refers to memory of
+// `programs`.
 [[nodiscard]] std::optional<NotedProgram> ProgramOf(const trace::Programs& programs);
 
 }  // namespace vramscope::experiment

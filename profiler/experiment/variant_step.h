@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of a re-run: its deep step, and PyTorch's counters for the whole run.
+// Reads the trace of a stored re-run (a variant): the deep step, and PyTorch's counters for the whole run.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace vramscope::experiment {
 
 struct VariantStep {
-  trace::Bytes bytes;  // read by `run`; each member depends on those before it
+  trace::Bytes bytes;  // contents of the trace; each member refers to the members before it
   model::Run run;
   std::optional<classify::Analysis> analysis;
   model::DeviceIndex device = 0;
@@ -20,8 +20,8 @@ struct VariantStep {
   whatif::Replayed counters;  // PyTorch's own counters
 };
 
-// Takes some tens of milliseconds. The step has no own_switch, because a variant has no program. Fails if the
-// trace has no step. The error has no file name.
+// Takes some tens of milliseconds. Step::own_switch is not set, because a variant contains no program. Fails
+// if the trace has no step. The error message does not contain the file name.
 [[nodiscard]] Result<std::unique_ptr<VariantStep>> ReadVariantStep(trace::Bytes bytes);
 
 }  // namespace vramscope::experiment

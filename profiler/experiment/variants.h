@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stored variants: in the trace itself, or in a file next to it.
+// Reads and writes the stored re-runs (variants) of a trace. They are in the trace itself or in a file next
+// to it.
 //
 //   run.vms            blocks of type 11 (trace_format/append_variant.h)
-//   run.vms.variants   a trace without events, if run.vms is read-only, another account's, or incomplete
+//   run.vms.variants   a trace without events; used if run.vms is read-only, incomplete, or of another user
 #pragma once
 
 #include <string>
@@ -15,27 +16,29 @@
 
 namespace vramscope::experiment {
 
-// The trace of the variant; empty if there is none. A file next to `path` counts only if it belongs to the
-// recording `source`.
+// Returns the trace of the variant `key`; empty if there is none. A file next to `path` is used only if it
+// belongs to the recording `source`.
 [[nodiscard]] trace::Bytes FindVariant(const model::Source& source, const std::string& path,
                                        const std::string& key);
 
-// A variant that `vramscope whatif` uses for these changes.
+// A stored variant, and the changes for which `vramscope whatif` uses it.
 struct KeptVariant {
   std::string key;
-  std::vector<whatif::Asked> changes;  // none: the unchanged program
+  std::vector<whatif::Asked> changes;  // empty = the unchanged program
   std::string gpu;
 };
-// All variants in `source` and in the file next to `path`: those of the recorded GPU first, then by key.
-// Variants that no question can reach are left out: those with other allocator settings, or with a change
-// that a transformation answers.
+// Returns the variants in `source` and in the file next to `path`. Variants of the recorded GPU come first;
+// each group is ordered by GPU and key. Variants that `vramscope whatif` does not use are left out: variants
+// with other allocator settings or another world size, and variants with a change that a transformation
+// predicts.
 [[nodiscard]] std::vector<KeptVariant> KeptVariants(const model::Source& source, const std::string& path);
 
-// Stores the variant and returns the file that contains it. On an error, nothing has changed.
+// Stores the variant. Returns the path of the file that contains it. If an error is returned, no variant was
+// stored.
 Result<std::string> KeepVariant(const model::Source& source, const std::string& path, const std::string& key,
                                 trace::ByteView variant);
 
-// "run.vms.variants"
+// Returns the path of the file next to the trace: "run.vms.variants".
 [[nodiscard]] std::string FileBeside(const std::string& path);
 
 }  // namespace vramscope::experiment

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports a run in the formats of other tools. Each format has its own source file.
 //
-//   Content (analysis + report's answer) ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
+//   Content (analysis, report's answer)  ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
 //                                         │                              └─ speedscope  collapsed  pprof
-//                                         └─ every name through profiler/text
+//                                         └─ names, cleaned by profiler/text
 #pragma once
 
 #include <span>
@@ -23,10 +23,10 @@ struct Options {
 
 struct Format {
   const char* name;     // value of --to
-  const char* endings;  // separated by spaces; the longest match decides
+  const char* endings;  // file name endings, separated by spaces; the longest match decides
   const char* help;
-  bool of_moment;  // true: contains one moment, not the whole run
-  // Replaces an existing file. Two threads must not write to the same path.
+  bool of_moment;  // true: the export contains one moment; false: the whole run
+  // Writes the file `path`, and replaces an existing file. Two threads must not write to the same path.
   Status (*write)(const Content& content, const Options& options, const std::string& path);
 };
 [[nodiscard]] std::span<const Format> Formats();

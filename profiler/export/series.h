@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory by category, after every event that changes it.
+// A time series of a device's memory by category: one point after each event that changes the memory.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace vramscope::exporting {
 struct SeriesPoint {
   model::EventIndex event = 0;
   uint64_t allocated = 0;
-  std::optional<uint64_t> reserved;         // none: not reported yet
-  classify::CategoryBytes categories = {};  // sums to allocated
+  std::optional<uint64_t> reserved;         // empty = not reported yet
+  classify::CategoryBytes categories = {};  // bytes of each category; the sum is `allocated`
   uint32_t step = 0;                        // 0 = outside all steps
   timeline::Phase phase = timeline::Phase::kOther;
 };
@@ -24,7 +24,7 @@ class Series {
   // `content` must outlive the series. O(n log n) for n category changes.
   Series(const Content& content, model::DeviceIndex device);
 
-  // Calls visit(const SeriesPoint&) for each event that changed anything, in order. O(changes).
+  // Calls visit(const SeriesPoint&) for each event that changed the memory, in order. O(changes).
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     Cursor cursor;

@@ -13,25 +13,27 @@ struct Track {
   enum class Kind : uint8_t { kSteps, kPhases, kThread } kind{};
   model::ProcessIndex process = 0;
   model::ThreadIndex thread = 0;  // kThread
-  std::string name;               // cleaned
+  std::string name;               // cleaned by text::Clean
 };
 
-// The begin or the end of a range. The edges of a track are in order. Each end closes the latest open range.
+// The begin or the end of a range. The edges of a track are in order of time. Each end closes the open range
+// that began last.
 struct Edge {
   size_t track = 0;
   uint64_t time_ns = 0;
   bool begin = false;
-  std::string name;       // for a begin; cleaned
+  std::string name;       // for a begin; cleaned by text::Clean
   const char* kind = "";  // for a begin: "step", "phase", "module", ...
 };
 
 struct Slices {
-  std::vector<Track> tracks;  // without empty tracks
-  std::vector<Edge> edges;    // by track
+  std::vector<Track> tracks;  // no track is empty
+  std::vector<Edge> edges;    // in order of track
 };
 
-// Ranges that do not nest (some NVTX ranges) are left out. A range without a recorded end, or with an end
-// after the enclosing range, ends with the enclosing range.
+// Returns the ranges of the run. NVTX ranges from nvtxRangeStart are left out, because they may not nest. If
+// a range has no recorded end, or an end after the end of the enclosing range, it ends with the enclosing
+// range.
 [[nodiscard]] Slices FindSlices(const Content& content);
 
 }  // namespace vramscope::exporting

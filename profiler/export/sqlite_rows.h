@@ -13,7 +13,7 @@
 
 namespace vramscope::exporting {
 
-// A connection to a database file. After the first failure, error() is set and Do() does nothing.
+// A connection to a database file. After the first failure, error() is not empty and Do() does nothing.
 class Database {
  public:
   explicit Database(const std::string& path) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visits the steps of many ranks in parallel.
+// Visits the steps of many ranks in order of the step number. One visit contains the step of every rank that
+// has it.
 //
 //   rank 0   1 2 3 4          visits   1: {rank 0, rank 1}   2: {rank 0, rank 1}   3: {rank 0}   ...
 //   rank 1   1 2   4 5
@@ -12,9 +13,10 @@
 
 namespace vramscope::fleet {
 
-// Calls visit(number, elements) for each number in any of the series, in order. `elements`: pointers to the
-// elements with this number, in the order of the series. Each series must be sorted by number_of(element),
-// without duplicates.
+// Each series is the list of steps of one rank. Calls visit(number, elements) once for each step number that
+// occurs in at least one series, in ascending order. `elements` are pointers to the elements with this
+// number, in the order of `series`. Each series must be sorted by number_of(element) and must have no
+// duplicate numbers.
 template <typename Element, typename NumberOf, typename Visit>
 void InStep(const std::vector<const std::vector<Element>*>& series, NumberOf number_of, Visit visit) {
   std::vector<typename std::vector<Element>::const_iterator> next;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The comparison of all ranks of a job: the answer of `vramscope fleet`.
+// Compares the memory of all ranks of a job, for `vramscope fleet`.
 //
-//   files ──Summarize──► RankSummary, one each ──Compare──► Job: peers, outliers, clocks, who runs out first
-//                                                            └──Explainer──► causes, from the traces of the
-//                                                                            outliers and of one typical rank
+//   files ──Summarize──► RankSummary of each ──Compare──► Job: peers, outliers, clocks, first to run out
+//                                                          └──Explainer──► causes, from the traces of the
+//                                                                          outliers and of one typical rank
 #pragma once
 
 #include <cstdint>
@@ -20,42 +20,42 @@
 
 namespace vramscope::fleet {
 
-// Ranks that should use equal amounts of memory. Peers have the same stage, if stages are recorded, or else
-// the same parameters.
+// A group of peers: ranks that should use equal amounts of memory. If pipeline stages are recorded, peers
+// have the same stage. Otherwise, peers have the same parameters.
 struct PeerGroup {
   std::string stage;            // "pp 2, ep 0"; "" = not grouped by stage
-  std::vector<size_t> members;  // into Job::ranks
+  std::vector<size_t> members;  // indices into Job::ranks
   Spread allocated;
   Spread reserved;
   Spread used;
-  size_t typical = 0;  // the member closest to the median peak
+  size_t typical = 0;  // index into Job::ranks of the member closest to the median peak
 };
 
 struct Finding {
   enum class Kind : uint8_t {
     kOutOfMemory,
     kDead,           // killed, failed, or its recording was cut off
-    kMemory,         // peak stands out among its peers
+    kMemory,         // peak is unusual among the peers
     kImbalance,      // ranks of one stage or expert group use more than others
-    kFragmentation,  // reserved memory stands out, allocated memory does not
-    kOutside,        // memory outside PyTorch stands out
+    kFragmentation,  // reserved memory is unusual, allocated memory is not
+    kOutside,        // memory outside PyTorch is unusual
     kElsewhere,      // memory on another rank's device
-    kGrowth,         // leaks more than its peers; if all leak, also the typical rank
+    kGrowth,         // leaks more than its peers; if all peers leak, the typical rank
     kLate,
-    kMissing,  // no file of this rank
+    kMissing,  // rank without a file
   } kind{};
-  std::vector<size_t> ranks;  // into Job::ranks; empty for kMissing
+  std::vector<size_t> ranks;  // indices into Job::ranks; empty for kMissing
   std::string text;           // one sentence or two
-  int64_t bytes = 0;          // difference from its peers; per step for kGrowth; 0 = not about bytes
+  int64_t bytes = 0;          // difference from the peers; for kGrowth, per step; 0 = no byte figure
   uint32_t since_step = 0;    // first step that differs; 0 = from the start, or unknown
-  std::string category;       // key; "" = unknown
+  std::string category;       // category key; "" = unknown
   std::string module;
   std::string line;
   std::string cause;  // diff::Cause::what: "Input of a step 1.80 times as large"
 };
 [[nodiscard]] const char* FindingKey(Finding::Kind kind);
 
-// The rank that will run out of memory first at its present growth.
+// The rank that will run out of memory first if memory continues to grow as now.
 struct FirstOut {
   size_t rank = 0;
   uint64_t steps_left = 0;
@@ -65,7 +65,7 @@ struct FirstOut {
 struct Job {
   std::vector<RankSummary> ranks;  // in order of rank numbers
   std::vector<PeerGroup> groups;   // most members first
-  std::vector<size_t> group_of;    // by rank: index into groups
+  std::vector<size_t> group_of;    // for each rank: index into groups
   Clocks clocks;
   std::vector<Finding> findings;  // most urgent first
   std::optional<FirstOut> first_out;
@@ -78,7 +78,7 @@ struct Job {
 
 // Why a rank uses more, or less, memory than its typical peer.
 struct Explanation {
-  std::string category;  // key; here and below, "" = unknown
+  std::string category;  // category key; in all fields "" = unknown
   std::string module;
   std::string line;
   std::string cause;  // diff::Cause::what
@@ -91,7 +91,7 @@ struct Question {
   bool more = false;  // true if the outlier uses more memory
 };
 
-// Returns the explanations in the order of the questions. nullopt: a run cannot be read.
+// Returns one explanation per question, in the same order. nullopt if a run cannot be read.
 using Explainer = std::function<std::vector<std::optional<Explanation>>(const std::vector<Question>&)>;
 
 // Opens the run that a summary describes, for the summary's device and process.
@@ -101,14 +101,14 @@ using OpenSide = std::function<Result<diff::Side>(const RankSummary&)>;
 [[nodiscard]] Explainer ExplainHere(OpenSide open);
 [[nodiscard]] Explanation Explain(const diff::Side& typical, const diff::Side& outlier, bool more);
 
-// Compares the ranks. Without `explain`, findings have no causes. At most `explained` findings are explained,
-// largest difference first.
+// Compares the ranks. Without `explain`, findings have no causes. `explain` is called for at most `explained`
+// findings, those with the largest differences.
 [[nodiscard]] Job Compare(std::vector<RankSummary> ranks, const Explainer& explain = {},
                           size_t explained = 8);
 
-// One JSON document (docs/json.md).
+// Returns one JSON document (docs/json.md).
 [[nodiscard]] std::string ToJson(const Job& job);
-// For an HTML page: with the heat map, and without the steps of each rank.
+// Returns JSON for an HTML page. It contains the heat map and omits the steps of each rank.
 [[nodiscard]] std::string PageJson(const Job& job);
 
 }  // namespace vramscope::fleet

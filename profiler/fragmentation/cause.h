@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fragmentation causes: key, name, meaning and color of each member of Decomposition.
+// The causes of fragmentation: key, name, meaning and color of each member of Decomposition.
 //
-// Colors: Okabe and Ito's palette for color-blind readers (jfly.uni-koeln.de/color), and grays for small
-// causes.
+// The colors are Okabe and Ito's palette for color-blind readers (jfly.uni-koeln.de/color). Small causes are
+// gray.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 namespace vramscope::fragmentation {
 
 struct Cause {
-  const char* key;  // in JSON
+  const char* key;  // key in JSON
   const char* name;
   const char* meaning;
   uint32_t rgb;
   uint64_t Decomposition::*bytes;
-  const char* of_bfc = nullptr;  // for TensorFlow's allocator, if different
+  const char* of_bfc = nullptr;  // meaning for TensorFlow's allocator, if different
 
   [[nodiscard]] const char* MeaningFor(allocator::Model model) const {
     return model == allocator::Model::kBfc && of_bfc != nullptr ? of_bfc : meaning;

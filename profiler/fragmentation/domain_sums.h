@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks and segments of a layout, and the sums over them by domain.
+// The blocks and segments of a memory layout, and the sums of their bytes for each domain (struct Domain).
 //
-// A block is counted with sign -1 before it changes and with +1 afterwards.
+// To keep the sums correct, subtract a block (sign -1) before it changes, and add it (sign +1) afterwards.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using BlockIndex = uint32_t;
 using SegmentIndex = uint32_t;
 constexpr uint32_t kNoIndex = 0xffffffff;
 
-// Block::born of a block from before the history.
+// Block::born of a block that was allocated before the history begins.
 constexpr uint32_t kBeforeHistory = 0xffffffff;
 
 struct Block {
@@ -26,7 +26,7 @@ struct Block {
   BlockIndex previous = kNoIndex;  // neighbors in the segment, in order of address
   BlockIndex next = kNoIndex;
   SegmentIndex segment = kNoIndex;
-  uint32_t born = kBeforeHistory;  // event of its allocation
+  uint32_t born = kBeforeHistory;  // event of the allocation
   allocator::BlockUse use = allocator::BlockUse::kFree;
 
   [[nodiscard]] bool free() const { return use == allocator::BlockUse::kFree; }
@@ -40,15 +40,15 @@ struct Segment {
   uint64_t page_bytes = 0;  // page size of expandable memory; 0 = from cudaMalloc
   BlockIndex first = kNoIndex;
   uint32_t domain = 0;
-  uint32_t live_blocks = 0;  // allocated or pending
+  uint32_t live_blocks = 0;  // number of allocated blocks and of blocks with a pending free
 
   [[nodiscard]] bool expandable() const { return page_bytes != 0; }
   [[nodiscard]] uint64_t end() const { return address + bytes; }
 };
 
-// A domain is a pool, a stream and a size class. Free blocks serve only requests of their own domain.
-// Example: with roundup_power2_divisions:4 a request of 1,300,000 bytes gets a free block of 2 MiB (2,097,152
-// bytes):
+// A domain is a pool, a stream and a size class (small or large). Free blocks serve only requests of their
+// own domain. Example: with roundup_power2_divisions:4, a request of 1,300,000 bytes gets a free block of 2
+// MiB (2,097,152 bytes):
 //
 //   2,097,152 allocated = 1,300,000 requested + 480 rounding_512 + 10,240 rounding_power2 + 786,432 slack
 struct Domain {
@@ -58,11 +58,11 @@ struct Domain {
 
   uint64_t reserved = 0;
   uint64_t allocated = 0;        // with rounding and slack
-  uint64_t requested = 0;        // by the program, for allocated blocks
+  uint64_t requested = 0;        // bytes that the program requested, for allocated blocks
   uint64_t rounding_512 = 0;     // part of `allocated`: up to the next multiple of 512
   uint64_t rounding_power2 = 0;  // part of `allocated`: by roundup_power2_divisions
   uint64_t slack = 0;            // part of `allocated`: rest of a free block, too small to split off
-  uint64_t pending = 0;          // freed, but another stream may still use it
+  uint64_t pending = 0;          // bytes of freed blocks that another stream may still use
   uint64_t pending_requested = 0;
   uint64_t free = 0;
   uint64_t whole = 0;  // part of `free`: completely free segments and pages
@@ -81,10 +81,10 @@ class DomainSums {
 
   // Creates the domain if it does not exist.
   uint32_t DomainFor(allocator::PoolIndex pool, allocator::StreamIndex stream, bool large);
-  // Adds (sign 1) or subtracts (-1) a segment's reserved memory, without its blocks.
+  // Adds (`sign` +1) or subtracts (`sign` -1) the reserved bytes of a segment, without its blocks.
   void CountReserved(const Segment& segment, int sign);
   void Count(const Block& block, const Segment& segment, int sign);
-  // For a free block that is cut or merged: changes only Domain::whole.
+  // Changes only Domain::whole, for a free block that is split or merged.
   void CountWhole(const Block& block, const Segment& segment, int sign);
 
   [[nodiscard]] const std::vector<Domain>& domains() const { return domains_; }
@@ -97,7 +97,7 @@ class DomainSums {
   Held held_;
 };
 
-// Bytes of a free block that could go back to the driver. `segment` contains the block.
+// Returns the bytes of a free block that could go back to the driver. `segment` contains the block.
 [[nodiscard]] uint64_t WholeBytes(const Block& block, const Segment& segment);
 
 }  // namespace vramscope::fragmentation

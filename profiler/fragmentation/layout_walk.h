@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of a whole history. Returns the layout at any moment in a few milliseconds, from stored copies.
-// The distance between two copies is 16 events per block, and at least 4,096 events.
+// Returns the memory layout at any moment of a history, in a few milliseconds. The class stores copies of the
+// layout at some moments, and replays the events from the copy before the wanted moment.
 //
-//   events  ──────┬───────────────┬───────────────┬─────────►       A moment n is the state after the first n
-//   copies        0              16 Ki           40 Ki               events; 0 is before the first.
+//   events  ──────┬───────────────┬───────────────┬─────────►
+//   copies        0              16 Ki           40 Ki
+//
+// The distance between two copies is 16 events for each block of the layout, and at least 4,096 events.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +17,28 @@
 
 namespace vramscope::fragmentation {
 
-// The state after the first `n` events.
+// A moment n is the state after the first n events. Moment 0 is the state before the first event.
 using Moment = uint32_t;
 
 class LayoutWalk {
  public:
-  // Walks the whole history once. `history` must outlive it.
+  // Replays the whole history once. `history` must outlive this object.
   LayoutWalk(const allocator::History& history, const Rules& rules);
 
   [[nodiscard]] const allocator::History& history() const { return history_; }
   [[nodiscard]] Moment end() const { return static_cast<Moment>(history_.events.size()); }
 
-  // The layout at a moment, at most end(). Thread-safe. If the history has segments at its end and the events
-  // lead to other totals, At(end()) has the segments of the history.
+  // Returns the layout at a moment, which must be at most end(). Thread-safe. The history may contain the
+  // segments at its end. If the events lead to other totals than these segments, At(end()) returns the layout
+  // of the segments.
   [[nodiscard]] Layout At(Moment moment) const;
 
-  // The moment with the most reserved memory; on a tie, with more allocated memory.
+  // The moment with the most reserved memory. If several moments are equal, the moment with the most
+  // allocated memory.
   [[nodiscard]] Moment fullest() const { return fullest_; }
-  // The moment with the most allocated memory; the first on a tie.
+  // The first moment with the most allocated memory.
   [[nodiscard]] Moment most_allocated() const { return most_allocated_; }
-  // The moment with the most reserved bytes that are not requested.
+  // The moment with the largest difference between reserved bytes and requested bytes.
   [[nodiscard]] Moment worst() const { return worst_; }
   [[nodiscard]] uint64_t peak_reserved() const { return peak_reserved_; }
   [[nodiscard]] uint64_t peak_allocated() const { return peak_allocated_; }
@@ -67,12 +71,12 @@ class LayoutWalk {
   Troubles troubles_;
 };
 
-// Moves through a walk. A small step forward costs little. One cursor per thread.
+// Moves through the layouts of a LayoutWalk. Moving a few events forward is fast. Use one cursor per thread.
 class LayoutCursor {
  public:
   explicit LayoutCursor(const LayoutWalk& walk) : walk_(walk), layout_(walk.checkpoints_.front().layout) {}
 
-  // Valid until the next call.
+  // Returns the layout at `moment`, valid until the next call.
   const Layout& Seek(Moment moment);
   [[nodiscard]] Moment moment() const { return moment_; }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what keeps a block alive: an object of the program, an autograd graph, or a cycle inside autograd.
+// Finds what keeps a block alive: an object of the program, an autograd graph, or a reference cycle inside
+// autograd.
 //
 //   losses.append(loss)               program    the list holds the tensor, autograd does not
-//   losses.append(f(x).sum())         graph      autograd holds what backward would need
-//   backward(create_graph=True)       cycle      x -> x.grad -> its graph -> AccumulateGrad of x -> x
+//   losses.append(f(x).sum())         graph      autograd holds the tensors that backward would need
+//   backward(create_graph=True)       cycle      x -> x.grad -> graph of x.grad -> AccumulateGrad of x -> x
 //
-// A cycle has three signs. A tensor that is not a parameter is alive. Its gradient is alive. A backward pass
-// saved tensors for a second backward pass.
+// A cycle is assumed if three conditions hold. A leaf tensor that is not a parameter is alive, its gradient
+// is alive, and a backward pass saved tensors for a second backward pass.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ enum class Keeper : uint8_t;
 
 class Keepers {
  public:
-  // For blocks alive after event `until`. `analysis` must outlive this object. O(labels + facts).
+  // Examines the blocks that are alive after event `until`. `analysis` must outlive this object. O(labels +
+  // facts).
   Keepers(const classify::Analysis& analysis, model::ProcessIndex process, model::EventIndex until);
 
   [[nodiscard]] Keeper Of(model::BlockId block) const;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares an allocator's totals with the blocks that were seen, device by device.
+// Compares the total that an allocator reports for a device with the recorded blocks of the device.
 //
-// The difference is memory whose allocation was not recorded: recording began late, or a hook was missed.
+// The difference is called unseen: memory whose allocation was not recorded, because recording began late or
+// a hook was missed.
 //
 //   event     our sum   reported   unseen
 //   alloc 4      4         4          0
-//   alloc 2      6        16         10    only after 16 consecutive reports that agree
+//   alloc 2      6        16         10    accepted after 16 reports in a row with this difference
 #pragma once
 
 #include <vector>
@@ -21,7 +22,8 @@ class DeviceTotals {
 
   // Call for each device of the run, in order.
   void AddDevice() { devices_.emplace_back(); }
-  // Call when a block is allocated or freed. Totals: as the allocator reported them; 0 = no report.
+  // Call when a block is allocated or freed. The totals are the values that the allocator reported; 0 = no
+  // report.
   void NoteAlloc(DeviceIndex device, uint64_t bytes, uint64_t total_allocated, uint64_t total_reserved,
                  EventIndex now);
   void NoteFree(DeviceIndex device, uint64_t total_allocated, uint64_t total_reserved, EventIndex now);

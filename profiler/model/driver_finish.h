@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finishes the driver level. Ended processes give back what they held. Each device's changes are merged in
-// order with the driver's figures.
+// Completes the driver level of a run (driver_level.h) after all events are read. Memory that a process held
+// when it ended counts as freed. The changes of each device are merged in order with the used bytes that the
+// driver reported.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace vramscope::model {
 
-// `level` has the allocations and segments, `counts` their bytes. Two passes over all changes.
+// `level` contains the allocations and segments, `counts` contains their bytes. Reads all changes twice.
 [[nodiscard]] DriverLevel FinishDriverLevel(DriverLevel level, DriverCounts counts,
                                             const std::vector<trace::ProcessInfo>& processes,
                                             const TimeIndex& times, Anomalies& anomalies);

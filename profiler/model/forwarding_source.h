@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source that wraps another one, for code that observes or changes what is read: progress, redaction.
+// A Source that wraps another Source, for code that observes or changes the data that is read. Examples are
+// progress lines and redaction.
 #pragma once
 
 #include <memory>

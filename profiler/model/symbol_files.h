@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names functions that a library does not export, from the library's symbol table, when a trace is read.
+// Finds the names of functions that a library does not export. The names come from the library's symbol table
+// and are read when the trace is opened.
 //
-//   recorded   /opt/app/libnet.so+0x1f20 [3b9ac9ff6dd8e2a1]      path, place, first bytes of the build id
-//   shown      net::Pool::Take() (libnet.so+0x1f20)              .symtab of that file has a function there
-//              libnet.so+0x1f20                                  it has none, or the file is another build
+//   recorded   /opt/app/libnet.so+0x1f20 [3b9ac9ff6dd8e2a1]      path, offset, first bytes of the build id
+//   shown      net::Pool::Take() (libnet.so+0x1f20)              .symtab has a function at the offset
+//              libnet.so+0x1f20                                  no such function, or another build
 #pragma once
 
 #include <cstdint>
@@ -21,18 +22,18 @@ struct UnnamedFrame {
   std::string_view path;
   std::string_view library;  // file name of `path`
   std::string_view place;    // "+0x1f20"
-  std::string_view build;    // in hex
-  uint64_t offset = 0;       // in `place`: a return address, the byte after the call
+  std::string_view build;    // first bytes of the build id, in hex
+  uint64_t offset = 0;       // number in `place`: a return address
 };
 [[nodiscard]] std::optional<UnnamedFrame> ParseUnnamedFrame(std::string_view text);
 
 class SymbolFile {
  public:
-  // Empty unless `path` is a regular ELF file with this build id and a symbol table. Reads at most 64 MiB of
-  // the table.
+  // Reads the symbol table, at most 64 MiB of it. Returns nothing unless `path` is a regular ELF file with
+  // this build id and a symbol table.
   [[nodiscard]] static std::optional<SymbolFile> Open(const std::string& path, std::string_view build);
 
-  // The mangled name of the function that contains this address; "" = none.
+  // Returns the mangled name of the function that contains this address, or "" if there is none.
   [[nodiscard]] std::string_view NameAt(uint64_t address) const;
   [[nodiscard]] size_t bytes() const { return functions_.size() * sizeof(Function) + names_.size(); }
 
@@ -40,15 +41,16 @@ class SymbolFile {
   struct Function {
     uint64_t begin = 0;
     uint32_t size = 0;
-    uint32_t name = 0;  // into names_
+    uint32_t name = 0;  // offset in names_
   };
-  std::vector<Function> functions_;  // by begin
+  std::vector<Function> functions_;  // in order of `begin`
   std::string names_;
 };
 
 class SymbolFiles {
  public:
-  // The text to show for a frame, with the function's name if the file has one. Not thread-safe.
+  // Returns the text to show for a frame. The text contains the function's name if the library file has one.
+  // Not thread-safe.
   [[nodiscard]] std::string Shown(const UnnamedFrame& frame);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps events to times and times to events, in little more than four bytes per event.
+// Maps events to times and times to events. Uses little more than four bytes of memory per event.
 //
-// Times are stored per chunk of 256 events, as distances from the chunk's first event. A chunk that spans
-// more than 4.29 s stores 64-bit times.
+// A chunk holds the times of 256 events, as 32-bit distances in ns from the chunk's first event. A chunk that
+// spans more than 4.29 s holds 64-bit times instead.
 //
 //   times of a chunk    1,000  1,050  1,900 ns ...     chunk start 1,000, distances 0, 50, 900
 #pragma once
@@ -17,23 +17,23 @@ namespace vramscope::model {
 
 class TimeIndex {
  public:
-  // Appends the time of the next event. A time before that of the previous event counts as equal to it, and
-  // the result is false.
+  // Appends the time of the next event. Returns false if `time_ns` is before the time of the previous event;
+  // then the time of the previous event is appended.
   bool Append(uint64_t time_ns);
 
   [[nodiscard]] EventIndex size() const { return static_cast<EventIndex>(distances_.size()); }
   [[nodiscard]] uint64_t last_ns() const { return last_ns_; }
 
-  // For event >= size() (kNever): the time of the trace's end.
+  // Returns the time of an event. For event >= size(), such as kNever, returns the time of the last event.
   [[nodiscard]] uint64_t TimeOf(EventIndex event) const;
-  // The last event at or before time_ns; kNever if all are later.
+  // Returns the last event at or before `time_ns`, or kNever if all events are later.
   [[nodiscard]] EventIndex LastEventAt(uint64_t time_ns) const;
 
  private:
   static constexpr unsigned kChunkBits = 8;
   struct ChunkStart {
     uint64_t time_ns = 0;
-    uint32_t wide = kNone;  // into wide_, where the chunk's full times begin
+    uint32_t wide = kNone;  // index in wide_ of the chunk's 64-bit times
   };
   void Widen(uint32_t chunk);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs items in order of time, without knowledge of the future: best fit among the free gaps, or on top.
+// A fast packing algorithm for large instances. It places items in order of time, without knowledge of later
+// items. Each item goes into the smallest free gap that is large enough, or on top if there is no such gap.
 //
-// Used if first fit takes too long. A million items take a second. If time runs out here too, the remaining
-// items are stacked on top.
+// The algorithm is used if first fit takes too long. A million items take a second. If the deadline passes
+// here too, the remaining items are stacked on top.
 #pragma once
 
 #include <span>
@@ -12,7 +13,7 @@
 
 namespace vramscope::packing {
 
-// O(n log n).
+// Returns a packing of all items. O(n log n).
 [[nodiscard]] Packing AsTheyCome(std::span<const Item> items, Deadline& deadline);
 
 }  // namespace vramscope::packing

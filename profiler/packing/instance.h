@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offline packing ("dynamic storage allocation"). Lifetimes are fixed. Offsets are chosen so that the highest
-// end is as low as possible, without overlap in time and space. NP-complete (Garey and Johnson, SR2).
+// The packing problem ("offline dynamic storage allocation"). Each item has a size and a fixed lifetime. The
+// task is to choose an offset for each item. Items that are alive at the same time must not overlap in space,
+// and the height should be as low as possible. The problem is NP-complete (Garey and Johnson, SR2).
 //
 //   offset ▲   ┌──────┐┌────┐
-//          │ ┌─┴──┐ C ││ D  │        height = the highest end of all
-//          │ │ A  │ ┌─┴┴──┐ │        lower bound = most bytes alive at one time: no allocator can do with
-//          └─┴────┴─┴──B──┴─┴─► time               less
+//          │ ┌─┴──┐ C ││ D  │        height = highest end of all items
+//          │ │ A  │ ┌─┴┴──┐ │        lower bound = most bytes alive at one time; no packing has a
+//          └─┴────┴─┴──B──┴─┴─► time               lower height
 //
-// A block lives in [begin, end). One that ends at 5 and one that begins at 5 may share an offset.
+// An item is alive in [begin, end). An item that ends at 5 and an item that begins at 5 may have the same
+// offset.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,8 @@ struct Packing {
   uint64_t height = 0;
 };
 
-// Begins and ends of items, in order of time. Items with 0 bytes have no edges. O(n log n).
+// The begin or the end of an item. EdgesOf returns the edges in order of time. Items with 0 bytes have no
+// edges. O(n log n).
 struct Edge {
   int64_t time;
   bool begins;
@@ -35,18 +38,18 @@ struct Edge {
 };
 [[nodiscard]] std::vector<Edge> EdgesOf(std::span<const Item> items);
 
-// Most bytes alive at one time. O(n log n).
+// Returns the most bytes that are alive at one time. O(n log n).
 [[nodiscard]] uint64_t LowerBound(std::span<const Item> items);
 
-// The maximal sets of items alive at the same time, in order of time. An item is in the sections [first,
-// last]. Items overlap in time exactly if they share a section. Items with 0 bytes are in no section (first >
-// last).
+// A section is a maximal set of items that are alive at the same time. Sections are numbered in order of
+// time. An item is in all sections from `first` to `last`. Two items overlap in time exactly if they share a
+// section. Items with 0 bytes are in no section: `first` is greater than `last`.
 struct Sections {
   struct Span {
     uint32_t first = 1;
     uint32_t last = 0;
   };
-  std::vector<Span> spans;  // by item
+  std::vector<Span> spans;  // one span per item
   uint32_t count = 0;
 };
 [[nodiscard]] Sections FindSections(std::span<const Item> items);

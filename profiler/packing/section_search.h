@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for a packing of at most a given height, from the bottom up.
+// Searches for a packing (instance.h) of at most a given height. The search places items from the bottom up.
 //
-// State: how high each section is filled (the skyline), and how much of it may still be wasted. A valley is a
-// stretch of equal floor with higher neighbors. In a section of a valley, the search places an item that
-// covers the section and fits, or none. If none, the section wastes the space below the lowest level at which
+// The state has two numbers for each section: the floor, up to which the section is filled, and the slack,
+// the bytes that may still be wasted. A valley is a run of sections with equal floor between higher
+// neighbors. In each step, the search chooses a section of a valley and places an item there that fits, or
+// leaves the space empty. In the second case, the section wastes the bytes up to the lowest level at which
 // its next item could lie.
 //
 //   ██      ██   ◄─ neighbors
@@ -11,10 +12,10 @@
 //   ██ │? │_██   ◄─ valley
 //   ██████████
 //
-// The next section is the one with the fewest possibilities per failure that it caused (weighted degrees,
-// Boussemart et al. 2004). The most promising item of the section is tried first.
+// The search chooses the section with the lowest ratio of possible items to failures that the section caused
+// (weighted degrees, Boussemart et al. 2004). The most promising item of the section is tried first.
 //
-// The search is complete: if it ends without a packing, none exists. Restarts vary the weights and add
+// The search is complete: if it returns kImpossible, no packing exists. Restarts vary the weights and add
 // randomness. Sources: the skyline of strip packing (Burke et al. 2004), canonical orders of MiniMalloc
 // (Moffitt and Stonehouse, ASPLOS 2024).
 #pragma once
@@ -38,16 +39,16 @@ class SectionSearch {
   // `items` must outlive the search and have fewer than 2^31 elements. `sections` must belong to them.
   SectionSearch(std::span<const Item> items, const Sections& sections, uint64_t seed);
 
-  // Maximum size of one descent: the number of covered sections, summed over all items. Memory grows with it.
+  // Returns the sum of the number of sections of all items. The memory of a search is proportional to this
+  // sum.
   [[nodiscard]] static uint64_t WidthOf(const Sections& sections);
 
-  // Ends when a packing of at most `height` is found or proved impossible, after `nodes` states, or at the
-  // deadline.
+  // Searches for a packing of at most `height`. Returns kGaveUp after `nodes` states or at the deadline.
   [[nodiscard]] Outcome Search(uint64_t height, uint64_t nodes, Deadline& deadline);
   [[nodiscard]] const Packing& found() const { return found_; }
 
  private:
-  static constexpr uint64_t kWall = ~uint64_t{0};  // the floor of a section with no items left to place
+  static constexpr uint64_t kWall = ~uint64_t{0};  // floor of a section without items to place
   static constexpr uint32_t kNone = 0xffffffff;
 
   struct Box {
@@ -55,7 +56,8 @@ class SectionSearch {
     uint32_t last;
     uint64_t size;
     uint32_t item;
-    // The previous box with the same sections and size, which must be placed before this one. kNone = none.
+    // The previous box with the same sections and size, which must be placed before this box. kNone = no such
+    // box.
     uint32_t twin;
   };
   struct Valley {
@@ -65,7 +67,7 @@ class SectionSearch {
     uint64_t rim;  // the lower of the two neighbors
   };
   struct Choice {
-    uint32_t box;  // kNone: nothing covers the section
+    uint32_t box;  // kNone = leave the space empty
     double promise;
   };
   struct Undo {
@@ -79,7 +81,7 @@ class SectionSearch {
     size_t undo_begin;
     uint32_t section;
     uint32_t placed;  // box, or kNone
-    uint64_t waste;   // if no item is chosen
+    uint64_t waste;   // wasted bytes if no item is placed
   };
 
   void Start(uint64_t height);
@@ -99,22 +101,22 @@ class SectionSearch {
   uint32_t sections_ = 0;
   size_t item_count_ = 0;
   std::mt19937_64 chance_;
-  std::vector<uint64_t> load_;      // bytes of all boxes, by section
-  std::vector<uint32_t> covering_;  // number of boxes, by section
+  std::vector<uint64_t> load_;      // for each section: bytes of all boxes
+  std::vector<uint32_t> covering_;  // for each section: number of boxes
   uint64_t most_load_ = 0;
 
   uint64_t height_ = 0;
   std::vector<uint64_t> floor_;
   std::vector<uint64_t> slack_;
-  std::vector<uint32_t> remaining_;  // boxes to place, by section
-  std::vector<uint64_t> offset_;     // by box
+  std::vector<uint32_t> remaining_;  // for each section: boxes to place
+  std::vector<uint64_t> offset_;     // for each box
   std::vector<uint8_t> placed_;
   std::vector<uint32_t> open_boxes_;  // not placed, unordered
-  std::vector<uint32_t> open_at_;     // by box: its index in open_boxes_
+  std::vector<uint32_t> open_at_;     // for each box: index in open_boxes_
 
   std::vector<Valley> valleys_;
-  std::vector<uint32_t> valley_of_;  // by section; kNone
-  std::vector<int32_t> possible_;    // number of boxes possible on the section's floor
+  std::vector<uint32_t> valley_of_;  // for each section: index in valleys_, or kNone
+  std::vector<int32_t> possible_;    // for each section: number of boxes that fit on its floor
   std::vector<double> weight_;
   std::vector<Undo> undo_;
   std::vector<Choice> choices_;

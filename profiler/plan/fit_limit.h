@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit for `plan`: the bytes that PyTorch's allocator may use on a device. That is the device's memory
-// minus the memory outside the allocator.
+// Computes the limit for `vramscope plan`: the bytes that PyTorch's allocator may reserve on a device. The
+// limit is the device's memory minus the memory outside the allocator.
 #pragma once
 
 #include <algorithm>
@@ -17,37 +17,38 @@
 namespace vramscope::plan {
 
 // Device memory outside PyTorch's caching allocator at the end of the recorded step: CUDA context, libraries,
-// other processes. Known only if the driver was hooked.
+// other processes. Known only if the trace contains driver calls.
 struct Beside {
   uint64_t context_bytes = 0;  // CUDA context and code
   uint64_t other_bytes = 0;
-  uint64_t capacity_bytes = 0;  // of the recorded device; 0 = unknown
+  uint64_t capacity_bytes = 0;  // memory of the recorded device; 0 = unknown
 
   [[nodiscard]] uint64_t total() const { return context_bytes + other_bytes; }
-  // The total on a GPU of another model.
+  // Returns the estimated total on another GPU model.
   [[nodiscard]] uint64_t On(const collector::GpuModel& gpu) const {
     return std::max(context_bytes, gpu.context_bytes) + other_bytes;
   }
 };
-// nullopt if no driver calls were recorded.
+// Returns the memory outside the allocator, or nullopt if no driver calls were recorded.
 std::optional<Beside> BesideOf(const model::Run& run, model::DeviceIndex device, const whatif::Step& step);
 
 struct FitLimit {
   std::string limit_name;        // "24.0 GiB", "24.0 GiB (rtx-4090)"
   uint64_t fit_bytes = 0;        // memory of the device
-  std::optional<Beside> beside;  // nothing: not in the trace, so not counted
-  uint64_t beside_bytes = 0;     // total of `beside` on the device to fit on
-  uint64_t reserved_limit = 0;   // what remains for the allocator
+  std::optional<Beside> beside;  // empty = not recorded, therefore not subtracted
+  uint64_t beside_bytes = 0;     // total of `beside` on the target device
+  uint64_t reserved_limit = 0;   // fit_bytes minus beside_bytes
 };
-// `gpu`: the GPU model, if the user named it.
+// `gpu` is the GPU model, if the user specified one.
 FitLimit LimitOf(uint64_t fit_bytes, const std::optional<collector::GpuModel>& gpu,
                  const std::optional<Beside>& beside);
-// "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch to reserve."
+// Returns the sentence "471.0 MiB of it are used outside PyTorch's allocator; 329.0 MiB are left for PyTorch
+// to reserve."
 std::string BesideText(const FitLimit& limit);
 
-// The GPU models that a user can name: those of the simulated GPU.
+// Returns the GPU models that a user can specify. They are the models of the simulated GPU.
 Result<std::vector<collector::GpuModel>> GpuTable();
-// The model that --gpu names. Not available in a browser.
+// Returns the GPU model `name` of option --gpu. Not available in a browser.
 Result<collector::GpuModel> FindGpu(const std::string& name);
 
 }  // namespace vramscope::plan

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds sets of modules that free enough at each moment that needs too much memory, the fastest set first.
+// Chooses modules for checkpointing. Finds sets of modules that together free enough memory at every moment
+// that needs too much. The set with the least added time comes first.
 //
-// The search decides on one module after the other, and extends the partial set with the lowest bound. The
-// bound is the set's time plus the least time in which undecided modules free the rest, if fractions of
-// modules could be chosen. So the first complete set is the fastest.
+// The search decides module by module whether the set contains it. It always continues with the partial set
+// that has the lowest bound. The bound is the time of the chosen modules plus the least time in which
+// undecided modules free the remaining bytes, if the search could choose fractions of modules. Therefore the
+// first complete set is the fastest.
 //
-//   cut at t: 24 alive, 16 wanted       a frees 6 in 3 ms, b 4 in 1 ms, c 5 in 4 ms
-//   {}           b and 4/6 of a         >= 3.0 ms
-//   {a ...}      a, then half of b      >= 3.5 ms
-//   {no a ...}   b, then 4/5 of c       >= 4.2 ms      so {a, b} with 4 ms comes first
+//   One moment: 24 bytes are alive, 16 are wanted. a frees 6 in 3 ms, b frees 4 in 1 ms, c frees 5 in 4 ms.
+//
+//   undecided       b and 4/6 of a         at least 3.0 ms
+//   with a          a and half of b        at least 3.5 ms
+//   without a       b and 4/5 of c         at least 4.2 ms      the first set is {a, b} with 4 ms
 #pragma once
 
 #include <cstdint>
@@ -28,13 +31,14 @@ struct Cut {
 
 class Covers {
  public:
-  // `ns`: the time of each module. Finds sets that leave at most `wanted` bytes at every cut.
+  // `ns` is the added time of each module. The sets leave at most `wanted` bytes alive at every cut.
   Covers(const std::vector<double>& ns, const std::vector<Cut>& cuts, uint64_t wanted);
 
-  // The next set that takes less than `below_ns`. Nothing if there is none, or after `work` decisions.
-  // Subtracts the decisions from `work`. `cuts` may have grown since the last call.
+  // Returns the next set that takes less than `below_ns`; true = the set contains the module. Returns nothing
+  // if there is no such set, or after `work` decisions. Subtracts the number of decisions from `work`. The
+  // caller may append cuts between two calls.
   std::optional<std::vector<bool>> Next(double below_ns, uint64_t& work);
-  // A lower bound for the time of all further sets.
+  // Returns a lower bound for the time of all following sets.
   [[nodiscard]] double AtLeastNs() const;
 
  private:
@@ -43,9 +47,9 @@ class Covers {
     size_t decided = 0;  // number of modules of order_ that are decided
     std::vector<bool> chosen;
 
-    bool operator<(const Decisions& other) const {  // for a queue whose top has the least time
+    bool operator<(const Decisions& other) const {  // the top of the queue has the least time
       if (at_least_ns != other.at_least_ns) return at_least_ns > other.at_least_ns;
-      return decided < other.decided;  // if equal: the one nearer to completion
+      return decided < other.decided;  // if equal: more decided modules first
     }
   };
   [[nodiscard]] double Bound(const Decisions& decisions) const;
@@ -54,9 +58,9 @@ class Covers {
   const std::vector<Cut>& cuts_;
   uint64_t wanted_;
   std::vector<size_t> order_;  // longest time first
-  std::vector<size_t> place_;  // by module: its index in order_
+  std::vector<size_t> place_;  // for each module: index in order_
   std::priority_queue<Decisions> open_;
-  mutable std::vector<std::vector<size_t>> by_price_;  // by cut: its modules, least time per byte first
+  mutable std::vector<std::vector<size_t>> by_price_;  // for each cut: modules, least time per byte first
 };
 
 }  // namespace vramscope::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a plan, for the command and the viewer.
+// Texts of a plan, for `vramscope plan` and the viewer.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace vramscope::plan {
 
-// "--batch 8 --amp bf16"; "as it is" if there are no changes.
+// Returns "--batch 8 --amp bf16", or "as it is" if there are no changes.
 std::string PlanOptions(const Changes& changes);
-// The time added to a step: "1.4 ms"; "none"; "open" if unknown; "1.4 ms, open" if partly unknown.
+// Returns the time that the plan adds to a step: "1.4 ms", or "none". Returns "open" if the time is unknown,
+// and "1.4 ms, open" if only a part is known.
 std::string PlanTime(const Verdict& verdict);
-// True if the added time of any change is known.
+// True if the added time is known for at least one change.
 bool IsTimed(const Verdict& verdict);
 
 }  // namespace vramscope::plan

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes about communication memory: which setting of the training framework determines its size.
+// Notes for a report about communication memory. Each note names the setting of the training framework that
+// determines the size of the memory.
 #pragma once
 
 #include <span>
@@ -10,8 +11,8 @@
 
 namespace vramscope::report {
 
-// One sentence for each kind of communication memory among `live`, the blocks alive at `at`: buckets,
-// gathered parameters, buffers of collectives. Largest first.
+// Returns one sentence for each kind of communication memory: buckets, gathered parameters, buffers of
+// collectives. The largest kind is first. `live` are the blocks that are alive at event `at`.
 [[nodiscard]] std::vector<std::string> CommunicationNotes(const classify::Analysis& analysis,
                                                           std::span<const model::BlockId> live,
                                                           model::EventIndex at);

@@ -9,10 +9,10 @@
 
 namespace vramscope::report {
 
-// "missing", "hooked", "proven", "disabled".
+// Returns "missing", "hooked", "proven" or "disabled".
 [[nodiscard]] const char* CoverageStateKey(trace::CoverageState state);
 
-// `coverage` in docs/json.md.
+// Returns the object `coverage` of docs/json.md.
 [[nodiscard]] nlohmann::ordered_json CoverageJson(std::span<const model::Hook> hooks);
 
 }  // namespace vramscope::report

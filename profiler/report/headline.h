@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first sentence of an answer.
+// Builds the first sentence of a report.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace vramscope::report {
 
-// "step 3, backward"; "the start, before the first step"; "1.20 s after the start" in a run without steps.
+// Returns "step 3, backward" or "the start, before the first step". In a run without steps: "1.20 s after the
+// start".
 [[nodiscard]] std::string PlaceInTime(const Moment& moment, const Answer& answer);
 
-// The part after the size in "Peak 11.6 GiB at step 3, backward: activations 6.9 GiB (59 %)."
+// Returns the part after the size in "Peak 11.6 GiB at step 3, backward: activations 6.9 GiB (59 %)."
 [[nodiscard]] std::string PeakClause(const Answer& answer);
 
-// Origin of the peak's allocation: "layers.3.attn, SoftmaxBackward0"; "" if unknown. As recorded, not
-// sanitized.
+// Returns the origin of the allocation at the peak: "layers.3.attn, SoftmaxBackward0"; "" if unknown. The
+// text is as recorded: clean it before printing.
 [[nodiscard]] std::string OriginOfPeak(const Peak& peak);
 
 }  // namespace vramscope::report

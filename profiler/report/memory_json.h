@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON forms of a device's rows and of host memory, the same in every answer that contains them.
+// Device memory and host memory as JSON. All JSON documents use the same form.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@
 
 namespace vramscope::report {
 
-// Bytes by row, all rows; null if unknown.
+// Returns the bytes of each row of `memory`, or null if unknown.
 [[nodiscard]] nlohmann::ordered_json DriverJson(const std::optional<DeviceMemory>& memory);
-// The rows `user` and `managed` by library.
+// Returns the bytes of each library in the rows `user` and `managed`. The list is empty if they are unknown.
 [[nodiscard]] nlohmann::ordered_json DriverLibrariesJson(const std::optional<DeviceMemory>& memory);
 
-// null if unknown.
+// Returns the host memory, or null if unknown.
 [[nodiscard]] nlohmann::ordered_json HostMemoryJson(const std::optional<HostMemory>& memory);
 
 }  // namespace vramscope::report

@@ -9,15 +9,16 @@
 
 namespace vramscope::report {
 
-// A report suggests at most this many computed changes, and as many re-runs.
+// A report suggests at most this number of computed changes, and at most this number of re-runs.
 inline constexpr size_t kChangesAdvised = 3;
 
-// `advice` in docs/json.md; null if nothing could be predicted.
+// Returns the object `advice` of docs/json.md, or null if nothing could be predicted.
 [[nodiscard]] nlohmann::ordered_json AdviceJson(const std::optional<Savings>& savings);
 
-// {"step", "before": {allocated_bytes, reserved_bytes}, "cases": [{title, kind, allocated_bytes,
-// reserved_bytes, phase, extra_ns, code, notes}]}: the page's what-if table. Computed cases first, then
-// re-runs; the lowest peak first in each. Null if there is none.
+// Returns the data of the what-if table in the HTML report: {"step", "before": {allocated_bytes,
+// reserved_bytes}, "cases": [{title, kind, allocated_bytes, reserved_bytes, phase, extra_ns, code, notes}]}.
+// Computed cases come first, then re-runs. Each group is ordered by peak, lowest first. Null if there are no
+// cases.
 [[nodiscard]] nlohmann::ordered_json SavingsJson(const std::optional<Savings>& savings);
 
 }  // namespace vramscope::report

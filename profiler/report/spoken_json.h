@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device and process of an answer, with the same keys in every JSON document.
+// Writes the device and process of an answer as JSON, with the same keys in every document.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace vramscope::report {
 
-// Adds "device", "process", "rank" and "others"; null if nothing was allocated.
+// Adds "device", "process", "rank" and "others". "device" and "process" are null if nothing was allocated.
 inline void AddSpoken(const Spoken& spoken, nlohmann::ordered_json& document) {
   const bool any = !spoken.device.empty();
   document["device"] = any ? nlohmann::ordered_json(spoken.device) : nlohmann::ordered_json(nullptr);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers of `vramscope serve`: the pages of the web viewer, and the files that it may show. No sockets,
-// so that tests and the fuzz target need none.
+// Answers the HTTP requests of `vramscope serve`: the pages of the web viewer, and the files that the viewer
+// may show. This class uses no sockets, so that tests and the fuzz target need none.
 //
 //   /TOKEN/                   the viewer (share/vramscope/web)
-//   /TOKEN/viewer.wasm ...    its parts
+//   /TOKEN/viewer.wasm ...    files of the viewer
 //   /TOKEN/files.json         {"open": [names], "files": [{"name", "bytes"}]}
-//   /TOKEN/files/NAME         a trace or snapshot; byte ranges
+//   /TOKEN/files/NAME         a trace or snapshot; supports byte ranges
 //
-// The path contains the token, so a link is all that a person needs. Any request without the token gets 403.
+// The path contains the token, so that a link is enough to open the viewer. A request without the token gets
+// status 403.
 #pragma once
 
 #include <cstdint>
@@ -30,28 +31,29 @@ struct Request {
 struct Answer {
   unsigned status = 200;
   std::string type = "text/plain; charset=utf-8";
-  std::string body;  // if `file` is empty
-  std::string file;  // path of a file; the body is its bytes [offset, offset + bytes)
+  std::string body;  // body, if `file` is empty
+  std::string file;  // if not empty, the body is bytes [offset, offset + bytes) of this file
   uint64_t offset = 0;
   uint64_t bytes = 0;
-  std::optional<uint64_t> whole;  // size of the file, if the answer is a part of it
+  std::optional<uint64_t> whole;  // size of the file, if the body is a part of the file
 };
 
-// The bytes that a Range header requests from a file of `whole` bytes. nullopt: send the whole file (several
-// ranges, another unit). Fails if there are no such bytes.
+// ParseRange returns the bytes that a Range header requests from a file of `whole` bytes. Returns nullopt if
+// the server must send the whole file, for example for several ranges or another unit. Fails if the file does
+// not have the bytes.
 struct ByteRange {
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 [[nodiscard]] Result<std::optional<ByteRange>> ParseRange(std::string_view header, uint64_t whole);
 
-// "%20" and the like; nothing if it is malformed or has a zero byte.
+// Decodes escapes such as "%20". Returns nothing if `text` is malformed or has a zero byte.
 [[nodiscard]] std::optional<std::string> DecodePath(std::string_view text);
 
 class Site {
  public:
-  // `web_folder`: the viewer's folder. `paths`: files, which the viewer opens at once, and folders, whose
-  // traces and snapshots are offered. Folders are listed again for each request.
+  // `web_folder` is the folder of the viewer. `paths` are files and folders. The viewer opens the files at
+  // once. It offers the traces and snapshots of the folders, which are listed again for each request.
   Site(std::string token, std::string web_folder, std::vector<std::string> paths);
 
   [[nodiscard]] Answer AnswerTo(const Request& request) const;
@@ -59,9 +61,9 @@ class Site {
 
   struct Offered {
     std::string path;
-    bool opened = false;  // true: the user named the file; false: only its folder
+    bool opened = false;  // true: `paths` contains the file; false: only its folder
   };
-  // The offered files, by their names in links.
+  // Returns the offered files. The key is the file's name in links.
   [[nodiscard]] std::map<std::string, Offered> Files() const;
 
  private:
@@ -74,7 +76,7 @@ class Site {
   std::vector<std::string> paths_;
 };
 
-// 128 random bits in hex.
+// Returns 128 random bits in hex.
 [[nodiscard]] std::string NewToken();
 
 }  // namespace vramscope::serve

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which halves of frees a device's history has, and which blocks wait for the second half.
+// Finds out which events of a free a snapshot's history contains, and which frees have not completed.
 //
-// A free is requested (free_requested), and completes when no other stream uses the block (free_completed).
-// _record_memory_history(skip_actions=...) can omit either. Without free_completed, the blocks in the
-// segments show whether frees wait:
+// A free has two events. The program requests the free (free_requested). The free completes when no other
+// stream uses the block (free_completed). _record_memory_history(skip_actions=...) can omit one of the
+// events. If free_completed is omitted, the state of the block at the end of the history shows whether a free
+// has completed:
 //
-//   recorded                block at the end       means
-//   requested, completed                           as recorded
-//   requested alone         active_pending_free    the last request for this block waits
-//   requested alone         anything else          completed at once
+//   events in the history    state of the block     meaning
+//   both                     any                    as recorded
+//   only free_requested      active_pending_free    the last requested free of this block has not completed
+//   only free_requested      other                  the free completed at once
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,10 @@ class FreeHalves {
 
   [[nodiscard]] bool requests() const { return requests_; }
   [[nodiscard]] bool completions() const { return completions_; }
-  // True if the trace must have two events per free.
+  // True if the trace that is made from the snapshot must have two events per free.
   [[nodiscard]] bool apart() const { return completions_ || !waiting_.empty(); }
-  // True if event `number` of the device's history is a free request that completed at once: the history has
-  // no completions, and the block does not wait for one.
+  // True if `event`, event `number` of the device's history, is a requested free that completed at once. This
+  // is so if the history has no free_completed events and the free is not pending at the end.
   [[nodiscard]] bool CompletesAtOnce(const Event& event, uint32_t number) const;
 
  private:
@@ -36,7 +37,7 @@ class FreeHalves {
 
   bool requests_ = false;
   bool completions_ = false;
-  std::unordered_map<uint64_t, uint32_t> waiting_;  // address -> number of the last request for it
+  std::unordered_map<uint64_t, uint32_t> waiting_;  // block address -> number of its last free_requested
 };
 
 }  // namespace vramscope::snapshot

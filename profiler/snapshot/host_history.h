@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts pinned host memory of a recorded process to the host_traces and host_segments of a snapshot. Each
-// driver call is a segment with one block.
+// Converts the pinned host memory of a recorded process to the host_traces and host_segments of a snapshot.
+// Each allocation by a driver call becomes a segment with one block.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace vramscope::snapshot {
 
 class HostHistory {
  public:
-  // Takes a driver_alloc or driver_free; ignores those of other memory.
+  // Adds a driver_alloc or driver_free event. Ignores events of other memory than pinned host memory.
   void Take(const trace::Event& event, uint64_t time_us);
-  // Appends the collected events after the other events.
+  // Appends the collected events to the snapshot's host history.
   void MoveTo(Snapshot* snapshot);
 
  private:
   std::vector<Event> events_;
-  std::map<uint64_t, uint64_t> held_;  // bytes by address
+  std::map<uint64_t, uint64_t> held_;  // address -> bytes
 };
 
 }  // namespace vramscope::snapshot

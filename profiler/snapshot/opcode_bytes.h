@@ -7,7 +7,7 @@
 
 namespace vramscope::snapshot {
 
-// Reads a little-endian number, as pickles have them.
+// Reads a little-endian number. Numbers in pickles are little-endian.
 template <typename T>
 T Load(const uint8_t* from) {
   T value;
@@ -15,7 +15,7 @@ T Load(const uint8_t* from) {
   return value;
 }
 
-// A LONG1 number of at most this many bytes fits a Value. ShortLong reads eight bytes.
+// Longest LONG1 number in bytes that fits a Value. ShortLong() always reads eight bytes from memory.
 constexpr uint8_t kMaxShortLong = 7;
 inline int64_t ShortLong(const uint8_t* from, uint8_t length) {
   if (length == 0) return 0;
@@ -23,8 +23,8 @@ inline int64_t ShortLong(const uint8_t* from, uint8_t length) {
   return static_cast<int64_t>(Load<uint64_t>(from) << unused) >> unused;
 }
 
-// Skips MEMOIZE, BINPUT or LONG_BINPUT at `p` and sets *memo to its entry. Returns `p` itself if there is
-// none.
+// If `p` points to the opcode MEMOIZE, BINPUT or LONG_BINPUT, sets *memo to the memo index of the opcode and
+// returns the position after the opcode. Otherwise returns `p`.
 inline const uint8_t* SkipMemo(const uint8_t* p, uint64_t next_entry, uint64_t* memo) {
   if (*p == 0x94) {
     *memo = next_entry;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads PyTorch's memory snapshots: pickles of protocols 1 to 5, and the viewer's JSON; also as .gz and .zst.
+// Reads PyTorch's memory snapshots: pickles of protocols 1 to 5, and JSON from PyTorch's memory viewer. The
+// files may be compressed as .gz or .zst.
 #pragma once
 
 #include <memory>
@@ -11,15 +12,15 @@
 
 namespace vramscope::snapshot {
 
-// The file may contain anything. Refuses files that are no snapshot, not plain data, cut off or damaged. The
-// error names the file and the byte. Takes 40 bytes of memory per event, at most twice the unpacked size plus
-// 64 MiB.
+// Reads a snapshot. The file may come from an untrusted source. Returns an error if the file is not a
+// snapshot, is truncated or damaged, or contains more than plain data. The error contains the file name and
+// the byte position. Needs 40 bytes of memory per event, and at most twice the unpacked size plus 64 MiB.
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> Read(const std::string& path);
 [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadBytes(std::span<const uint8_t> bytes,
                                                                 const std::string& name);
 
-// True if the file begins like a snapshot (a pickle, JSON, or compressed data). False for traces and
-// unreadable files.
+// Returns true if the file begins like a snapshot (a pickle, JSON, or compressed data). Returns false for
+// traces and for files that cannot be read.
 [[nodiscard]] bool LooksLikeSnapshot(const std::string& path);
 
 }  // namespace vramscope::snapshot

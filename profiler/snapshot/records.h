@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of a snapshot: which dicts become records, and what their keys mean. Unknown keys are skipped.
+// Converts dicts of a snapshot to records: events, frames, segments, blocks and others. The keys of a dict
+// determine its kind. Unknown keys are skipped.
 //
-//   { "action": "alloc", "addr": ..., "frames": stack 5 }   has "action": Value(kEvent, 17)
-//   { "address": ..., "total_size": ..., "blocks": [...] }  has "total_size": Value(kSegment, 3)
+//   { "action": "alloc", "addr": ..., "frames": stack 5 }   the key "action" gives Value(kEvent, 17)
+//   { "address": ..., "total_size": ..., "blocks": [...] }  the key "total_size" gives Value(kSegment, 3)
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,18 @@ namespace vramscope::snapshot {
 
 class Records {
  public:
-  // Events, frames and stacks go into `into`. The other records stay here until read.
+  // Events, frames and stacks are written into `into`. The other records are stored in this object.
   Records(Snapshot* into, const Values* values, Budget* budget)
       : out_(*into), values_(*values), budget_(*budget) {}
 
-  // The kind of record that a dict with these keys is; kDict: none. `pairs`: key, value, key, value ...
+  // Returns the kind of record for a dict with these keys, or kDict if the dict is not a record. `pairs` is
+  // key, value, key, value, ...
   [[nodiscard]] Kind KindOf(std::span<const Value> pairs) const;
-  // Adds the record of such a dict. Returns false beyond the budget.
+  // Converts a dict to a record and sets `record` to refer to it. Returns false if the memory budget is used
+  // up.
   [[nodiscard]] bool Add(Kind kind, std::span<const Value> pairs, Value* record);
   [[nodiscard]] bool AddEvent(std::span<const Value> pairs, Value* record);
-  // Sets more keys of a record. Not for events and frames.
+  // Sets more keys of an existing record. Do not call for events and frames.
   void SetKeys(Value record, std::span<const Value> pairs);
 
   struct SegmentRecord {
@@ -59,7 +62,7 @@ class Records {
   model::Chunked<Block> blocks_;
   std::vector<HistoryRecord> histories_;
   model::Chunked<Annotation> annotations_;
-  Value last_origin_[4];  // the values that made the last origin
+  Value last_origin_[4];  // the values that define the last origin
   uint32_t last_origin_id_ = 0;
 };
 

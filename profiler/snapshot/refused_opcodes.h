@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pickle opcodes that no snapshot has: they name functions, build objects or carry data that is not
-// plain.
+// The pickle opcodes that the snapshot reader refuses. A snapshot contains only plain data. These opcodes
+// call functions, build objects, or carry types that no snapshot contains.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::snapshot {
 
-// The name in Python's pickletools; nullptr if it is not an opcode.
+// Returns the opcode's name in Python's pickletools, or nullptr if `opcode` is not one of the refused
+// opcodes.
 constexpr const char* NameOfRefused(uint8_t opcode) {
   switch (opcode) {
     case 'c':

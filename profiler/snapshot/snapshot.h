@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PyTorch memory snapshot, as from torch.cuda.memory._snapshot(): what the caching allocator holds, and the
-// events before.
+// A PyTorch memory snapshot, as from torch.cuda.memory._snapshot(): the segments and blocks of the caching
+// allocator, and the history of its events.
 //
-// Texts and stacks are indices into tables. Missing data are marked as unknown (kUnknown and the has_
-// members), never guessed.
+// Texts and stacks are indices into tables. Data that the file does not contain is marked as unknown: by
+// kUnknown, or by a has_ member that is false.
 //
 //   pickle, .gz, .zst, JSON ──Read──► Snapshot ─┬─► model::Source (report, info, viewer)
 //                                               ├─► allocator::History (replay)
 //                                               └─► Write ──► pickle
 //
-// Covers the keys of all releases since 1.13. 2.1 moved frames from blocks[].history[] to the blocks. New
-// keys: time_us (2.3), allocator_settings (2.4), external_annotations (2.5), and since 2026 pool_id of events
-// and host_*. Immutable once read; any number of threads may use it.
+// A Snapshot covers the keys of all PyTorch releases since 1.13. Release 2.1 moved frames from
+// blocks[].history[] to the blocks. New keys are time_us (2.3), allocator_settings (2.4) and
+// external_annotations (2.5). Since 2026, events have pool_id, and there are keys host_*. A Snapshot does not
+// change after it is read; any number of threads may use it.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,9 @@ namespace vramscope::snapshot {
 
 inline constexpr uint64_t kUnknown = ~uint64_t{0};
 inline constexpr uint32_t kMaxDevices = 256;           // c10::DeviceIndex has 8 bits
-inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // of pinned host memory: -1 in a file
+inline constexpr uint32_t kHostDevice = ~uint32_t{0};  // pinned host memory; -1 in the file
 
-// TraceEntry::Action of PyTorch, in its order.
+// The actions of PyTorch's TraceEntry::Action, in the same order.
 enum class Action : uint8_t {
   kAlloc,
   kFreeRequested,
@@ -40,7 +41,7 @@ enum class Action : uint8_t {
   kSegmentUnmap,
   kSnapshot,
   kOom,
-  kAnnotate,  // torch.cuda.memory._annotate_tensor: user_metadata refers to the block at `address`
+  kAnnotate,  // torch.cuda.memory._annotate_tensor: user_metadata is for the block at `address`
   kOther
 };
 
@@ -52,9 +53,9 @@ struct PoolId {
 
 // The fields of an event that many events share.
 struct Origin {
-  uint64_t stream = 0;           // the handle; 0 = default stream
-  uint32_t compile_context = 0;  // into Snapshot::texts
-  uint32_t user_metadata = 0;
+  uint64_t stream = 0;           // stream handle; 0 = default stream
+  uint32_t compile_context = 0;  // index in Snapshot::texts
+  uint32_t user_metadata = 0;    // index in Snapshot::texts
   bool has_context = false;
   bool has_metadata = false;
   bool has_pool = false;
@@ -64,18 +65,19 @@ struct Origin {
 
 struct Event {
   uint64_t address = 0;  // for kOom: the free bytes that the driver reported
-  // Allocations and frees: requested bytes; segments: their size; kSnapshot: active bytes.
+  // For allocations and frees: requested bytes. For segment events: segment size. For kSnapshot: active
+  // bytes.
   uint64_t bytes = 0;
   uint64_t time_us = kUnknown;
   StackId stack = 0;
-  uint32_t origin = 0;  // into Snapshot::origins
+  uint32_t origin = 0;  // index in Snapshot::origins
   Action action = Action::kOther;
 };
 
 enum class BlockState : uint8_t { kInactive, kAllocated, kPendingFree };
 
 struct Block {
-  uint64_t address = kUnknown;  // as in the file; Read computes a missing one from the blocks before it
+  uint64_t address = kUnknown;  // if missing in the file, computed from earlier blocks
   uint64_t bytes = 0;
   uint64_t requested_bytes = kUnknown;
   StackId stack = 0;
@@ -95,11 +97,11 @@ struct Segment {
   bool has_pool = false;
   bool large = true;
   bool expandable = false;
-  std::vector<Block> blocks;  // by address
+  std::vector<Block> blocks;  // in order of address
 };
 
 struct Annotation {
-  uint32_t name = 0;  // into Snapshot::texts
+  uint32_t name = 0;  // index in Snapshot::texts
   uint32_t device = 0;
   uint64_t time_us = kUnknown;
   bool start = true;
@@ -114,11 +116,12 @@ struct EventRange {
 // Maximum nesting of dicts in allocator_settings.
 inline constexpr int kSettingsDepth = 4;
 
-// A value of allocator_settings: its path ("roundup_power2_divisions.256"), and its Python notation.
+// A value of allocator_settings. `key` is its path, such as "roundup_power2_divisions.256". `value` is in
+// Python notation.
 struct Setting {
   std::string key;
   std::string value;
-  bool is_text = false;  // a string in the file
+  bool is_text = false;  // true: the value is a string in the file
 };
 
 struct Snapshot {
@@ -127,18 +130,18 @@ struct Snapshot {
   std::vector<Origin> origins{Origin{}};
   model::Chunked<Event> events;
 
-  std::vector<std::vector<EventRange>> device_traces;  // by device
-  std::vector<Segment> segments;                       // by address
+  std::vector<std::vector<EventRange>> device_traces;  // index: device
+  std::vector<Segment> segments;                       // in order of address
   std::vector<Annotation> annotations;
   std::vector<Setting> settings;
   bool has_settings = false;
-  bool has_segments = false;  // the file lists them, possibly none
+  bool has_segments = false;  // true: the file has a list of segments, possibly empty
 
   // Pinned host memory (releases since 2026): history and segments of its caching allocator.
   std::vector<EventRange> host_trace;
   std::vector<Segment> host_segments;
 
-  uint64_t bytes_read = 0;   // of the pickle or JSON itself
+  uint64_t bytes_read = 0;   // size of the uncompressed pickle or JSON
   uint64_t odd_records = 0;  // list elements that are not events, segments or blocks
 
   [[nodiscard]] std::string_view Text(uint32_t id) const { return texts[id]; }

@@ -30,9 +30,9 @@ class TextTable {
   void Grow();
 
   std::string bytes_;
-  std::vector<uint64_t> ends_;  // begin of text i; it ends where the next one begins
+  std::vector<uint64_t> ends_;  // ends_[i] is the begin of text i, ends_[i + 1] its end
   std::vector<Word> words_;
-  std::vector<uint32_t> slots_;  // open addressing: number + 1, 0 = empty
+  std::vector<uint32_t> slots_;  // hash table of text numbers + 1; 0 = empty
 };
 
 }  // namespace vramscope::snapshot

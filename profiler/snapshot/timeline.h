@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state at the beginning of a snapshot's history: the blocks and segments that existed before its first
-// event.
+// Finds the blocks and segments that existed before the first event of a snapshot's history.
 //
-// The file has only the state at the end; undoing the events one by one leads to the beginning.
+// The file contains only the state at the end. The state at the beginning is found by undoing all events,
+// from the last to the first:
 //
-//   events    alloc C, free B
-//   end       A, C
-//   before    A, B
+//   events       alloc C, free B
+//   at the end   A, C
+//   before       A, B
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace vramscope::snapshot {
 // A block that existed before the first event.
 struct EarlierBlock {
   uint64_t address = 0;
-  uint64_t bytes = 0;            // from the file, else the request rounded to 512
+  uint64_t bytes = 0;            // block size; if unknown, the request rounded up to 512
   uint64_t requested_bytes = 0;  // 0 = unknown
   uint64_t stream = 0;
-  StackId stack = 0;  // at its allocation, if known
+  StackId stack = 0;  // stack of the allocation; 0 = unknown
 };
 
 struct MemoryRange {
@@ -33,17 +33,16 @@ struct MemoryRange {
   uint64_t stream = 0;
 };
 
-// Device memory that the allocator holds, as ranges that do not overlap. Adjacent ranges stay separate
-// segments.
+// The device memory of the allocator, as ranges that do not overlap. Adjacent ranges are not merged.
 class HeldMemory {
  public:
   void Add(const MemoryRange& range);
-  // Removes [address, address + bytes) from the ranges that hold it.
+  // Removes [address, address + bytes). Ranges that contain a part of these addresses are shortened or split.
   void Remove(uint64_t address, uint64_t bytes);
   // True if all of [address, address + bytes) is held.
   [[nodiscard]] bool Holds(uint64_t address, uint64_t bytes) const;
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
-  // Stream of the range that holds `address`; 0 if none does.
+  // Returns the stream of the range that contains `address`, or 0 if no range contains it.
   [[nodiscard]] uint64_t StreamAt(uint64_t address) const;
   [[nodiscard]] std::vector<MemoryRange> ranges() const;
 
@@ -53,10 +52,10 @@ class HeldMemory {
 };
 
 struct DeviceTimeline {
-  std::vector<EarlierBlock> earlier_blocks;  // by address
+  std::vector<EarlierBlock> earlier_blocks;  // in order of address
   std::vector<MemoryRange> earlier_memory;
-  // Block sizes that differ from the request rounded up to 512. Key: 0-based number of the allocation among
-  // the device's events.
+  // Block sizes that differ from the request rounded up to 512. The key is the 0-based number of the
+  // allocation event among the device's events.
   std::unordered_map<uint32_t, uint64_t> block_bytes;
   uint64_t contradictions = 0;  // events that contradict the state at the end
   bool knows_segments = false;

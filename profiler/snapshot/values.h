@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that Values refer to while a snapshot is read: elements of lists and dicts, and large numbers.
+// Stores Python objects while a snapshot is read: the elements of lists and dicts, and large numbers. Objects
+// of type Value refer to this data.
 //
-// A list is a chain of extents. Consecutive records take one extent, however many: a device's events are one.
+// A list is a chain of extents. Records with consecutive indices need only one extent. So all events of a
+// device are usually one extent.
 //
 //   [event 17, event 18, event 19, 5, None]
-//     extent {kEvent, first 17, count 3} ─► extent {into values_: 5, None}
+//     extent {kEvent, first 17, count 3} ─► extent {values_: 5, None}
 #pragma once
 
 #include <cstdint>
@@ -27,18 +29,18 @@ class Values {
   // String values refer to the texts of `of`.
   Values(const Snapshot* of, Budget* budget) : texts_(of->texts), budget_(*budget) {}
 
-  // A list, or the keys and values of a dict. Unused after it became a record.
+  // A list, or the keys and values of a dict. No longer used after the dict was converted to a record.
   struct Container {
-    uint32_t first = kNone;  // into extents_
+    uint32_t first = kNone;  // index in extents_
     uint32_t last = kNone;
     uint32_t length = 0;
-    uint32_t memo = kNone;  // its entry in the memo
-    bool shared = false;    // another value refers to it: it must not become a record
+    uint32_t memo = kNone;  // index of the container in the pickle's memo
+    bool shared = false;    // another value refers to it, so it must stay a container
 
     [[nodiscard]] bool empty() const { return first == kNone; }
   };
 
-  // The next four return false beyond the budget.
+  // The next four functions return false if the memory budget is used up.
   [[nodiscard]] bool Open(Kind kind, Value* container);
   [[nodiscard]] bool Append(uint32_t container, std::span<const Value> elements);
   [[nodiscard]] bool AddBigInt(uint64_t bits, Value* number);
@@ -46,7 +48,7 @@ class Values {
 
   [[nodiscard]] Container& container(Value list) { return containers_[list.index()]; }
   [[nodiscard]] const Container& container(Value list) const { return containers_[list.index()]; }
-  // Call when the container became something else. Frees it only if it is the newest.
+  // Call when the container is no longer needed. Frees the memory only if the container is the newest.
   void Drop(uint32_t container) {
     if (container + 1 == containers_.size()) containers_.pop_back();
   }
@@ -57,9 +59,10 @@ class Values {
   [[nodiscard]] uint64_t LengthOf(Value list) const {
     return list.Is(Kind::kList) ? container(list).length : 0;
   }
-  // Gets the first element if it is a record of that kind.
+  // Sets `index` to the record of the first element. Returns false if the first element is not a record of
+  // this kind.
   [[nodiscard]] bool FirstRecord(Value list, Kind kind, uint32_t* index) const;
-  // Gets the pool id if `value` is a tuple of two numbers.
+  // Sets `pool`. Returns false if `value` is not a tuple of two numbers.
   [[nodiscard]] bool PoolOf(Value value, PoolId* pool) const;
   [[nodiscard]] uint64_t Number(Value value) const;  // 0 if negative or not a number
   [[nodiscard]] double Float(Value value) const { return floats_[value.index()]; }
@@ -72,18 +75,18 @@ class Values {
   }
 
  private:
-  // Adjacent elements of a list: records by their consecutive indices, everything else as values.
+  // Adjacent elements of a list: either records with consecutive indices, or values in values_.
   struct Extent {
     uint32_t first = 0;
     uint32_t count = 0;
     uint32_t next = kNone;
-    Kind kind = Kind::kNone;  // kNone: into values_
+    Kind kind = Kind::kNone;  // kNone: elements are in values_
   };
 
   const TextTable& texts_;
   Budget& budget_;
   std::vector<Container> containers_;
-  size_t paid_containers_ = 0;  // the most that there were at one time
+  size_t paid_containers_ = 0;  // highest number of containers at one time
   model::Chunked<Extent> extents_;
   model::Chunked<Value> values_;
   std::vector<double> floats_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys and constants of a snapshot, as numbers.
+// The dict keys and string constants of PyTorch's snapshots, as numbers.
 //
 // PyTorch: torch/csrc/cuda/Module.cpp and torch/csrc/cuda/memory_snapshot.cpp, 1.13 to 2.15.
 #pragma once

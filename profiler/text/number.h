@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses numbers from people and other programs.
+// Parses numbers that users typed or other programs wrote.
 #pragma once
 
 #include <charconv>
@@ -8,8 +8,9 @@
 
 namespace vramscope::text {
 
-// The decimal number that `text` consists of. nullopt if it contains anything else, or if `Number` cannot
-// hold it. Integers: no "+", fraction or unit. Doubles: also "1e3", "inf" and "nan".
+// Returns the decimal number in `text`. Returns nullopt if `text` contains anything else, or if `Number`
+// cannot hold the value. Integers must not have "+", a fraction or a unit. Doubles may be "1e3", "inf" and
+// "nan" too.
 template <typename Number>
 [[nodiscard]] std::optional<Number> ParseNumber(std::string_view text) {
   Number number = 0;

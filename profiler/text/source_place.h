@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source location of a stack's frame. Frames: "forward (/src/model.py:32)" or "/src/model.py:32 forward".
+// Parses the source location of a stack frame, such as "forward (/src/model.py:32)" or "/src/model.py:32
+// forward".
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ struct SourcePlace {
   std::string path;
   uint32_t line = 0;  // 1-based
 };
-// nullopt for frames without a file or a line.
+// Returns nullopt if the frame has no file or no line.
 [[nodiscard]] std::optional<SourcePlace> SourcePlaceOf(std::string_view frame);
 
 }  // namespace vramscope::text

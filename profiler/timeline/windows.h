@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a training process: backward, optimizer steps, data loading, module calls and autocast
-// regions.
+// Finds the windows of a training process. A window is the interval of one call: a backward pass, an
+// optimizer step, a data loader call, a module call or an autocast region.
 //
-// Windows of the training threads are windows of the process. A training thread has run a backward or an
-// optimizer at least once.
+// A training thread is a thread that has run a backward pass or an optimizer at least once. Only windows of
+// training threads count as windows of the process.
 //
 //   thread main   ──data──   ─────backward─────   ──optimizer──────────────
 //   autograd            allocates here ▲              ─backward─
-//                                                     inside the optimizer (LBFGS): nested in its window
+//                                                     inside an optimizer step (LBFGS): nested window
 //
-// A replayed CUDA graph counts as forward and backward, unless backward ran since the last optimizer.
+// If no backward pass ran between two optimizer steps, the replays of CUDA graphs between them count as
+// forward and backward.
 #pragma once
 
 #include <vector>
@@ -19,12 +20,12 @@
 namespace vramscope::timeline {
 
 struct Window {
-  model::EventIndex begin = 0;  // of its kRangeBegin
-  model::EventIndex end = 0;    // of its kRangeEnd; the number of events if it never ended
+  model::EventIndex begin = 0;  // event kRangeBegin
+  model::EventIndex end = 0;    // event kRangeEnd; number of events if the window never ended
   uint64_t id = 0;
   model::ThreadIndex thread = 0;
-  std::vector<Window> inside;  // backward and optimizer windows within, in order
-  bool optimizer = false;      // else: backward, or a graph replay (forward and backward)
+  std::vector<Window> inside;  // nested backward and optimizer windows, in order
+  bool optimizer = false;      // false: backward, or graph replay (forward and backward)
 };
 
 struct Interval {
@@ -38,13 +39,14 @@ struct ThreadInterval {
 };
 
 struct TrainingWindows {
-  std::vector<Window> outermost;  // backward and optimizer, in order, not overlapping
-  // On the training threads (on all threads if there is no training), in order, not overlapping:
+  std::vector<Window> outermost;  // backward and optimizer windows, in order, not overlapping
+  // Windows of the training threads, in order, not overlapping. Without training threads: windows of all
+  // threads.
   std::vector<Interval> data;               // calls of a data loader for the next batch
   std::vector<Interval> modules;            // the outermost module calls (deep steps)
   std::vector<Interval> autocast;           // the outermost autocast regions
   std::vector<model::ThreadIndex> threads;  // the training threads; empty without training
-  // Data loading on other threads (prefetchers), by thread, then begin.
+  // Data loading on other threads (prefetchers), in order of thread, then of begin.
   std::vector<ThreadInterval> other_data;
 };
 

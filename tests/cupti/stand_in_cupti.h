@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exports of stand_in_cupti.cc: what the driver does (stand_in_...), and CUPTI's functions.
+// The exports of stand_in_cupti.cc, which replaces libcupti in tests. The functions stand_in_... act as the
+// CUDA driver: they create callbacks and activity records. The functions cupti... have the signatures of
+// CUPTI.
 #pragma once
 
 #include "injector/cupti/abi.h"

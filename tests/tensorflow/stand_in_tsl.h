@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of TensorFlow's libraries that the recorder hooks or calls. Signatures and symbols are those
-// of release 2.21. A target of a few kilobytes is then recorded like a TensorFlow program.
+// Replaces TensorFlow's libraries in tests: the functions that the recorder hooks or calls. Signatures and
+// symbols are the same as in TensorFlow 2.21. So a test program of a few kilobytes is recorded like a
+// TensorFlow program.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ class SubAllocator {
   void VisitFree(void* region, int index, size_t bytes);
 };
 
-// Rounds to 256 bytes. Allocates one region for each block, and frees it with the block.
+// Rounds requests to 256 bytes. Each block has its own region, which is freed with the block.
 class BFCAllocator {
  public:
   explicit BFCAllocator(std::string name, int memory_type, size_t limit);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything about one block: what it is, its size, its category and why, its allocation, its free, its
-// neighbors.
+// The card of a block: all facts about one block, such as its name, size, category with the reason,
+// allocation, free and neighbors.
 //
-// Own frames of a stack come first; the others are folded:
+// The card shows the program's own frames of a stack first. Frames of libraries are collapsed:
 //
 //   train.py:32   forward           <- own
 //   train.py:118  main              <- own
@@ -21,52 +21,52 @@ namespace vramscope::viewer {
 struct CardFact {
   std::string label;  // "Size"
   std::string value;
-  model::EventIndex moment = model::kNever;  // a click goes there
-  model::BlockId block = model::kNone;       // a click selects it
+  model::EventIndex moment = model::kNever;  // moment that a click selects
+  model::BlockId block = model::kNone;       // block that a click selects
 };
 
 struct CardFrame {
   std::string place;  // "train.py:32"; "" if the frame has no file
   std::string function;
-  std::string whole;  // as recorded
+  std::string whole;  // frame as recorded
   bool own = false;   // the program's own code
-  size_t number = 0;  // in the whole stack, innermost 0
+  size_t number = 0;  // index in the whole stack; 0 = innermost
 };
 
 struct BlockCard {
-  std::string title;  // its name, or "Block 1,204"
+  std::string title;  // the block's name, or "Block 1,204"
   classify::Category category{};
-  std::string proof;  // the fact that proved the category, one sentence
+  std::string proof;  // sentence: the fact that proves the category
   model::EventIndex born = 0;
   model::EventIndex died = model::kNever;
   std::vector<CardFact> facts;
   std::vector<CardFrame> allocated_at;  // own frames first, each part innermost first
   std::vector<CardFrame> freed_at;
-  std::string as_in_step;  // where stack and operator come from, if not from the block; one sentence
+  std::string as_in_step;  // sentence, if stack and operator come from a deep step; else ""
 
-  // As text, for the clipboard.
+  // Returns the card as text, for the clipboard.
   [[nodiscard]] std::string ToText() const;
 };
 
-// The card at event `at`, which determines the category. `tensors`: nullptr while they are read. `addresses`:
-// of the layout, to find neighbors; nullptr if unknown.
+// Returns the card of `block` at event `at`, which determines the category. `tensors` is nullptr while tensor
+// facts are being read. `addresses` is for finding neighbors; nullptr if unknown.
 [[nodiscard]] BlockCard MakeBlockCard(const Document& document, const DeviceView& device,
                                       model::BlockId block, model::EventIndex at, const TensorFacts* tensors,
                                       const AddressTimeIndex* addresses);
 
-// The frames of a stack, own ones first. `stack` as Source::Stack returns it.
+// Returns the frames of the stack with id `stack`. The program's own frames are first.
 [[nodiscard]] std::vector<CardFrame> FramesOf(const model::Run& run, uint32_t stack);
 
 class BlockCardView {
  public:
   void Update(const Document& document, const DeviceView& device, const LayoutView* layout,
               model::BlockId block, model::EventIndex at, const std::function<void()>& wake);
-  // Forgets the document; call before it is destroyed.
+  // Call before the document is destroyed.
   void Clear();
   [[nodiscard]] bool busy() const { return tensors_.busy(); }
   [[nodiscard]] const BlockCard& card() const { return card_; }
 
-  bool all_frames = false;  // also those of libraries
+  bool all_frames = false;  // true: also show frames of libraries
 
  private:
   struct Asked {

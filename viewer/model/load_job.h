@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a file on its own thread: progress, a first picture, cancel.
+// Opens a file on a thread of its own. Reports progress and a preview while it reads, and can be canceled.
 //
 //   decoding ┐
 //   reading ─┴─┬─► analyzing ──► document (timeline)
 //              └─► placing ────────┴─► layouts (address map, fragmentation), device by device
 //
-// The upper stage of each pair has its own thread. The document is handed over when the timeline can be
-// drawn. Keep the document until the job has finished or been destroyed.
+// Decoding and reading run in parallel, and so do analyzing and placing. TakeDocument() returns the document
+// as soon as the timeline can be drawn. Keep the document until the job has finished or is destroyed.
 #pragma once
 
 #include <atomic>
@@ -22,39 +22,40 @@
 
 namespace vramscope::viewer {
 
-// Allocated bytes of the first GPU while the file is read, as its allocator reported them.
+// A point of the preview: allocated bytes of the first GPU, as its allocator reported them.
 struct PreviewPoint {
   double time_ns = 0;
-  uint64_t bytes = 0;  // the most since the previous point
+  uint64_t bytes = 0;  // highest value since the previous point
 };
 
 class LoadJob {
  public:
-  // The thread calls `wake` when there is news.
+  // The thread calls `wake` when the state of the job has changed.
   LoadJob(std::string path, std::function<void()> wake);
-  // Cancels unfinished work. Reading stops at once. An analysis runs to its end.
+  // Cancels the job and waits for the thread. Reading stops immediately; an analysis runs to its end.
   ~LoadJob();
   LoadJob(const LoadJob&) = delete;
   LoadJob& operator=(const LoadJob&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool finished() const { return finished_; }
-  // "reading", "analyzing", "placing addresses"
+  // Returns "reading", "analyzing" or "placing addresses".
   [[nodiscard]] const char* stage() const { return stage_; }
-  [[nodiscard]] double share() const { return share_; }  // of the reading, 0 to 1
+  [[nodiscard]] double share() const { return share_; }  // progress of reading, 0 to 1
   void Cancel() { cancelled_ = true; }
-  // After the end: bytes of the file when reading began; duration; whether the writer has closed the file.
+  // Valid after the end: the file size when reading began, the duration of the job, and whether the recorder
+  // had closed the file.
   [[nodiscard]] uint64_t file_bytes() const { return file_bytes_; }
   [[nodiscard]] double seconds() const { return seconds_; }
   [[nodiscard]] bool closed() const { return closed_; }
 
   [[nodiscard]] std::vector<PreviewPoint> preview() const;
-  [[nodiscard]] double preview_duration_ns() const { return duration_ns_; }  // 0 = not known
-  // One sentence; "" if there is no error.
+  [[nodiscard]] double preview_duration_ns() const { return duration_ns_; }  // 0 = unknown
+  // Returns one sentence, or "" if there is no error.
   [[nodiscard]] std::string error() const;
-  // The document, once.
+  // Returns the document, once. Returns nullptr before and after that.
   [[nodiscard]] std::unique_ptr<Document> TakeDocument();
-  // The next layout, with its device. Call after the document was taken.
+  // Returns the next layout and sets its device, or returns nullptr. Call after the document was taken.
   [[nodiscard]] std::unique_ptr<LayoutView> TakeLayout(model::DeviceIndex& device);
 
  private:
@@ -62,7 +63,8 @@ class LoadJob {
 
   void Work();
   Result<model::Run> Read(std::shared_ptr<const snapshot::Snapshot>& snapshot);
-  // For all devices, in parallel with the analysis. Adds the analysis's facts when they exist.
+  // Creates the layouts of all devices, in parallel with the analysis. Adds facts of the analysis after it
+  // has finished.
   void PlaceAddresses(const Document& document, const std::shared_future<void>& analyzed);
   void Enter(const char* stage);
   void Fail(const std::string& sentence);
@@ -78,7 +80,7 @@ class LoadJob {
   std::atomic<double> seconds_ = 0;
   std::atomic<bool> closed_ = true;
 
-  mutable std::mutex mutex_;  // protects all below
+  mutable std::mutex mutex_;  // protects the members below
   std::vector<PreviewPoint> preview_;
   std::string error_;
   std::unique_ptr<Document> document_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The what-if panel: answers of profiler/whatif for its settings, computed on a thread.
+// The data of the what-if panel. profiler/whatif predicts the changed program for the panel's settings, on a
+// thread.
 //
-// The step is read once per device. Each question then takes some tens of milliseconds. While a slider moves,
-// only the newest question is answered next.
+// A question is the set of changes that the user has selected. The recorded step is read once per device.
+// After that, each question takes some tens of milliseconds. While a slider moves, questions that are no
+// longer current are skipped.
 #pragma once
 
 #include <functional>
@@ -20,7 +22,7 @@
 
 namespace vramscope::viewer {
 
-// The recorded step, and what can be changed in it.
+// The recorded step, and the changes that are possible.
 struct WhatIfSubject {
   whatif::Step step;
   whatif::Baseline baseline;
@@ -30,7 +32,7 @@ struct WhatIfSubject {
   std::shared_ptr<const KeptReruns> reruns;
 };
 
-// An error names what the recording lacks.
+// Reads the recorded step. The error explains which data the recording does not contain.
 [[nodiscard]] Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceView& device);
 
 struct WhatIfAnswer {
@@ -38,58 +40,59 @@ struct WhatIfAnswer {
   whatif::Prediction prediction;
   whatif::UseOverStep after;
   experiment::AnswerKind kind = experiment::AnswerKind::kRecorded;
-  size_t rerun_levers = 0;         // number of levers that PyTorch ran; they come first
+  size_t rerun_levers = 0;         // the first `rerun_levers` changes in `asked` were re-run
   std::string gpu;                 // simulated GPU of the re-run; "" = no re-run
-  std::string command;             // the command that gives the same answer
+  std::string command;             // command line that gives the same answer
   std::vector<std::string> notes;  // notes for the user
   std::shared_ptr<const LoadedRerun> rerun;
-  std::string rerun_key;                     // its WhatIfQuestion::rerun
-  std::shared_ptr<const KeptReruns> reruns;  // if the file was read again
-  // The re-run was not kept: one sentence, and a command. Nothing above is set.
+  std::string rerun_key;                     // WhatIfQuestion::rerun of `rerun`
+  std::shared_ptr<const KeptReruns> reruns;  // set if the file was read again
+  // Set if the re-run is not stored: a sentence, and a command that runs it. Then the answer has no
+  // prediction.
   std::optional<KeptReruns::Unanswered> not_kept;
 };
 
-// The answer to `question`. Reads the file again if `reruns` lacks the re-run.
+// Answers `question`. Reads the file again if `reruns` does not contain the re-run.
 [[nodiscard]] Result<WhatIfAnswer> AnswerTo(const WhatIfQuestion& question, const WhatIfSubject& subject,
                                             std::shared_ptr<const KeptReruns> reruns,
                                             const std::string& path);
 
-// A pixel column: its moment with the most allocated bytes, and its most reserved bytes.
+// One pixel column of the chart: the moment with the most allocated bytes, and the most reserved bytes.
 struct StepColumn {
-  const whatif::UseAt* most = nullptr;  // nullptr: the step is over
+  const whatif::UseAt* most = nullptr;  // nullptr = after the end of the step
   uint64_t reserved = 0;
 };
-// `whole`: events in all columns. O(points).
+// `whole` is the number of events that all columns together show. O(points).
 [[nodiscard]] std::vector<StepColumn> ColumnsOf(const whatif::UseOverStep& use, int64_t whole,
                                                 size_t columns);
 
 class WhatIfView {
  public:
-  // Starts to read the step, or to answer a changed question. Document and device must live until the next
-  // Update, Forget or Clear. Calls `wake` when there is an answer.
+  // Starts to read the step, or to answer a changed question. `document` and `device` must exist until the
+  // next call of Update, Forget or Clear. Calls `wake` when there is an answer.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the threads. The question is asked
-  // again for the new device.
+  // Call before the document is destroyed. Waits for the threads. The next Update() answers the same question
+  // for the new device.
   void Forget();
-  // Also forgets the question.
+  // Like Forget(), but also resets the question.
   void Clear();
   // True while an answer is being computed or the step is being read.
   [[nodiscard]] bool busy() const { return reading_.busy() || running_.busy() || fit_.busy(); }
-  // Nothing while the step is read.
+  // Empty while the step is being read.
   [[nodiscard]] const std::optional<Result<WhatIfSubject>>& subject() const { return subject_; }
-  // The answer to the last answered question. An error is a sentence.
+  // The answer to the question that was answered last.
   [[nodiscard]] const std::optional<Result<WhatIfAnswer>>& answer() const { return answer_; }
-  // The choices of the loaded re-run, or of the recorded step. Call only with a subject.
+  // The modules of the loaded re-run, or of the recorded step. Call only if subject() has a value.
   [[nodiscard]] const ModuleChoices& modules() const;
-  // The re-runs when the file was last read. Call only with a subject.
+  // The re-runs in the file when it was read last. Call only if subject() has a value.
   [[nodiscard]] const std::shared_ptr<const KeptReruns>& reruns() const {
     return reruns_ ? reruns_ : subject_->value().reruns;
   }
-  // Asks again: the file may have new re-runs.
+  // Makes Update() answer the question again, because the file may contain new re-runs.
   void LookAgain() { asked_.reset(); }
-  // Changes with which the step fits into a size.
+  // The search for changes with which the step fits in a given memory size.
   [[nodiscard]] FitView& fit() { return fit_; }
-  // As a JSON object, for scripts.
+  // Returns the state of the panel as a JSON object, for scripts.
   [[nodiscard]] std::string ToJson() const;
 
   WhatIfQuestion question;  // the panel sets it
@@ -102,8 +105,8 @@ class WhatIfView {
   std::string path_;
   std::optional<Result<WhatIfSubject>> subject_;
   std::optional<Result<WhatIfAnswer>> answer_;
-  std::shared_ptr<const KeptReruns> reruns_;  // nullptr: those of the subject
-  std::shared_ptr<const LoadedRerun> rerun_;  // the last one loaded
+  std::shared_ptr<const KeptReruns> reruns_;  // nullptr = use the subject's
+  std::shared_ptr<const LoadedRerun> rerun_;  // the re-run that was loaded last
   std::string rerun_key_;                     // the key of `rerun_`
   std::optional<WhatIfQuestion> asked_;       // the last question that was started
   // Declared after the objects that they read.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that all panels share: the session, this frame's keys, the names of the elements on the screen.
+// The state that all panels of the viewer share: the session, the keys pressed in this frame, and the names
+// of the elements on the screen.
 //
 // A panel is one file with one function, which gets the App and its size. Panels read the session and call
 // its functions. They compute nothing that should be tested without a window.
@@ -45,7 +46,7 @@ struct Rectangle {
   ImVec2 max;
 };
 
-// The timeline's columns.
+// The columns of the timeline, cached between frames.
 struct TimelineCache {
   const DeviceView* device = nullptr;
   TimeView window;
@@ -57,15 +58,15 @@ struct TimelineCache {
                              size_t columns_wanted);
 };
 
-// How to save a picture: pixels, or shapes and texts.
+// The format of a saved picture: PNG has pixels, SVG has shapes and texts.
 enum class PictureKind : uint8_t { kNone, kPng, kSvg };
-// A line's name over the timeline, as drawn in the last frame.
+// The name of a line over the timeline, and the place where the last frame drew it.
 struct DrawnLineLabel {
   MemoryLine line{};
   Rectangle where;
 };
 
-// Rows of named ranges on the timeline.
+// How many rows of named ranges the timeline shows.
 enum class LaneRowsShown : uint8_t { kFew, kAll, kNone };
 
 struct OpenSource {
@@ -74,12 +75,12 @@ struct OpenSource {
   Result<SourceExcerpt> excerpt;
 };
 
-// What the shown frame waits for. Only shown views report it.
+// Reason why the current frame is not final yet. Only visible views report a reason.
 enum class Waits : uint8_t {
   kNothing,
-  kPicture,   // a thread; everything on the screen stays in place
-  kThread,    // a thread whose answer may move what is on the screen
-  kNextFrame  // each frame does a part of the work
+  kPicture,   // waits for a thread; no element on the screen will move
+  kThread,    // waits for a thread whose result may move elements
+  kNextFrame  // each frame does a part of the work itself
 };
 
 struct App {
@@ -88,33 +89,33 @@ struct App {
   Session session;
   KeyQueue keys;
   LiveTable live;
-  SavedTable saved;  // of `live`
+  SavedTable saved;  // the last saved table of `live`
   TimelineCache timeline;
   TimelineCache overview;
   std::vector<DrawnLineLabel> line_labels;
   RankStripsView strips;
-  LineBandsView lines;  // of code; after the session, which its thread reads
+  LineBandsView lines;  // lines of code; declared after `session`, which its thread reads
   AddressMap map;
   FragmentationView fragmentation;
-  AutopsyView autopsy;        // after the session, whose layouts its thread reads
-  ComparisonView comparison;  // likewise: its thread reads documents
+  AutopsyView autopsy;        // declared after `session`, which its thread reads
+  ComparisonView comparison;  // declared after `session`, which its thread reads
   WhatIfView whatif;
   LeaksView leaks;
   JobView job;
-  std::string hover_cell;  // about the cell under the mouse
+  std::string hover_cell;  // text about the cell under the mouse
   SummaryView summary;
   BlockCardView card;
   OwnerView owners;
   AddressTimeView address_time;
-  double address_low = 0;  // visible places on the address axis
+  double address_low = 0;  // visible part of the address axis, 0 to 1
   double address_high = 1;
-  model::BlockId hover_block = model::kNone;  // under the mouse, in the view of addresses
+  model::BlockId hover_block = model::kNone;  // block under the mouse in the address view
   model::EventIndex moment_before_click = 0;
   ComparedFiles compared;
   FragmentationHistory fragmentation_history;
 
   Waits waits = Waits::kNothing;
-  bool will_move = false;  // one of this frame's waits is kThread
+  bool will_move = false;  // true: something in this frame waits with kThread
   void WaitFor(bool busy, Waits how = Waits::kThread) {
     if (!busy) return;
     waits = std::max(waits, how);
@@ -122,65 +123,66 @@ struct App {
   }
 
   bool show_help = false;
-  PictureKind picture = PictureKind::kNone;  // requested; saved from the next frame
-  bool picture_ready = false;                // that frame is being drawn
+  PictureKind picture = PictureKind::kNone;  // requested picture; the next frame is saved
+  bool picture_ready = false;                // true: the current frame will be saved
   ImVec2 mouse_before_picture = {0, 0};
-  // Shown for a moment: "copied", "saved as run.owners-4711.png".
+  // Shows a message for a short time: "copied", "saved as run.owners-4711.png".
   void Say(std::string what);
   std::string said;
   double said_at = -1e9;
-  bool show_open = false;  // the overlay that asks for a file
-  std::string open_path;   // what is typed there
-  // The platform's file dialog; empty: the viewer has its own (ShowOpen).
+  bool show_open = false;  // true: show the overlay that asks for a file
+  std::string open_path;   // text in the overlay's input field
+  // Opens the platform's file dialog. If empty, the viewer shows its own dialog (ShowOpen).
   std::function<void()> choose_files;
   // Opens a link in another program, such as "vscode://file/..."; may be empty.
   std::function<void(const std::string&)> open_link;
-  bool show_pins = false;  // on the address map
+  bool show_pins = false;  // true: the address map marks pins
   LaneRowsShown lane_rows = LaneRowsShown::kFew;
   std::optional<OpenSource> source;
-  std::string hover_range;  // the name of the range under the mouse
+  std::string hover_range;  // name of the range under the mouse
   WindowLayout layout;
-  bool look_changed = false;  // theme or text size: the window's owner sets the style again
-  float scale = 1;            // of the display
+  bool look_changed = false;  // theme or text size has changed: call UseLook again
+  float scale = 1;            // scale factor of the display
   [[nodiscard]] float text_scale() const { return scale * layout.text_size; }
   bool focus_filter = false;
   bool focus_open = false;
   RangeChangeView range_change;
-  std::optional<std::string> note_text;  // being written
+  std::optional<std::string> note_text;  // text of the note that the user is writing
   double note_at_ns = 0;
   bool focus_note = false;
-  model::EventIndex event_in_table = model::kNever;  // moment that the list of events has scrolled to
-  size_t file_in_view = SIZE_MAX;                    // the file whose tab was scrolled to
-  std::pair<Tab, float> tab_in_view;                 // the same for views, and the width of their tabs
-  model::BlockId block_in_table = model::kNone;      // the selection that the table has scrolled to
+  model::EventIndex event_in_table = model::kNever;  // moment to which the list of events has scrolled
+  size_t file_in_view = SIZE_MAX;                    // file to whose tab the tab bar has scrolled
+  std::pair<Tab, float> tab_in_view;                 // view to whose tab the bar has scrolled; its width
+  model::BlockId block_in_table = model::kNone;      // block to which the table has scrolled
   bool quit = false;
-  std::string renderer;  // for the help
+  std::string renderer;  // name of the renderer, for the help
   std::optional<double> drag_from_ns;
-  bool drags_edge = false;  // of the range: the other edge stays
+  bool drags_edge = false;  // true: the mouse moves one edge of the selected range
   std::optional<double> hover_ns;
 
-  std::string recent_list;                         // list of recent files; "" = none
-  std::optional<std::vector<std::string>> recent;  // read when they are first shown
-  // Closes the file and everything made from it.
+  std::string recent_list;                         // path of the list of recent files; "" = no list
+  std::optional<std::vector<std::string>> recent;  // recent files; read when first shown
+  // Closes the file and clears all views of the file.
   void CloseFile(size_t file);
-  // Theme, sizes and text size of the last session. `dark`: the requested theme.
+  // Restores theme, sizes and text size of the last session from `file`. `dark` is the theme that the user
+  // requested.
   void UseLayout(const std::string& file, std::optional<bool> dark);
   void RememberLayout();
-  std::string layout_file;  // "" = not remembered
+  std::string layout_file;  // file for `layout`; "" = the layout is not saved
   WindowLayout layout_kept;
   void ForgetViews();
   // Adds newly opened files to the recent files.
   void RememberOpened();
-  uint64_t generation = 0;  // of the views' documents
+  uint64_t generation = 0;  // generation of the documents that the views show
 
-  // Positions of elements by name, for scripts.
+  // The positions of elements, for scripts. The key is the element's name.
   std::map<std::string, Rectangle> elements;
   void Name(const std::string& name, ImVec2 min, ImVec2 max) { elements[name] = {min, max}; }
-  std::string sought;  // the element that a script needs next: scrolls into view
+  std::string sought;  // element that a script needs next; it is scrolled into view
   void NameLastItem(const std::string& name) { Name(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax()); }
 };
 
-// One frame, between ImGui::NewFrame and ImGui::Render.
+// Shows one frame. Call between ImGui::NewFrame and ImGui::Render.
 void ShowFrame(App& app);
 
 // Panels.
@@ -189,7 +191,7 @@ void ShowSummary(App& app, ImVec2 size);
 void ShowTimeline(App& app, ImVec2 size);
 void ShowOverview(App& app, ImVec2 size);
 void ShowDetails(App& app, ImVec2 size);
-void ShowBlockCard(App& app);  // of the selected block, within the details
+void ShowBlockCard(App& app);  // card of the selected block, inside the details
 void ShowLiveBlocks(App& app, ImVec2 size);
 void ShowAddressMap(App& app, ImVec2 size);
 void ShowAddressTime(App& app, ImVec2 size);
@@ -203,39 +205,42 @@ void ShowLeaks(App& app, ImVec2 size);
 void ShowRanks(App& app, ImVec2 size);
 void ShowLoading(App& app, ImVec2 size);
 void ShowHelp(App& app);
-// The list of events, in the remaining space.
+// Shows the list of events in the remaining space.
 void ShowEvents(App& app);
-// Notes: flags over a view of time, and the list among the details.
+// Notes of the user. DrawNotes() draws flags over a view of time; ShowNotes() shows the list in the details.
 void DrawNotes(App& app, ImVec2 min, ImVec2 max);
 void ShowNotes(App& app);
 void AskForNote(App& app);
-// The change over a range, by category and line of code.
+// Shows how memory changes over the selected range, by category and line of code.
 void ShowRangeChange(App& app, const DeviceView& device);
-// Asks for a file: the typed text, and the folder's entries.
+// Shows the overlay that asks for a file: an input field, and the entries of the folder.
 void ShowOpen(App& app);
 void AskForFile(App& app);
-// The tabs of all views with the shown one's buttons; then its content.
+// ShowViewTabs() shows the tabs of all views, and the buttons of the current view. ShowViewContent() shows
+// the current view.
 void ShowViewTabs(App& app);
 void ShowViewContent(App& app, ImVec2 size);
-// Shows another view. Back returns.
+// Switches to another view. The user can go back.
 void GoToView(App& app, Tab tab);
-// The view as lines of CSV; "" if it is no table.
+// Returns the current view as lines of CSV, or "" if the view is not a table.
 [[nodiscard]] std::string ViewTable(const App& app);
 void CopyViewTable(App& app);
 // Saves the requested picture next to the file. Call after ImGui::Render.
 void SavePicture(App& app);
-// A window over everything else.
+// Begins a window on top of all other windows.
 bool BeginOverlay(const char* title, bool& open);
 
-// The strips of all GPUs, at most a third of `size` high. Returns their height.
+// Shows one strip for each GPU, with at most a third of the height of `size`. Returns the height of the
+// strips.
 float ShowRankStrips(App& app, ImVec2 size);
-// Named ranges below the timeline. LaneRows(): rows that fit in a view. LaneHeight(): their height.
-// ShowRangeLanes() draws from `min` to `right`. True if the mouse is on a row.
+// Rows of named ranges below the timeline. LaneRows() returns the number of rows for a view with this height.
+// LaneHeight() returns the height of the rows. ShowRangeLanes() draws from `min` to `right`; returns true if
+// the mouse is on a row.
 [[nodiscard]] size_t LaneRows(const App& app, const DeviceView& device, float height);
 [[nodiscard]] float LaneHeight(size_t rows);
 bool ShowRangeLanes(App& app, const DeviceView& device, size_t rows, ImVec2 min, float right, bool hovered);
 
-// The timeline's plot of memory.
+// The area of the timeline in which memory is plotted.
 struct MemoryPlot {
   ImVec2 min;
   ImVec2 max;
@@ -250,89 +255,94 @@ struct MemoryPlot {
     return point.x >= min.x && point.x < max.x && point.y >= min.y && point.y < max.y;
   }
 };
-// Lines for reserved memory, the device's used memory and capacity; then their names. Draw names last.
+// DrawMemoryLines() draws the lines of reserved memory, used memory and capacity. DrawLineLabels() draws
+// their names. Call DrawLineLabels() after everything else.
 void DrawMemoryLines(const App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 void DrawLineLabels(App& app, const MemoryPlot& plot, const TimelinePicture& picture);
 [[nodiscard]] ImU32 ColorOf(MemoryLine line);
-// Handles the mouse on the names of lines: true if the mouse is on a name.
+// Handles mouse input on the names of lines. Returns true if the mouse is on a name.
 bool HandleLineLabels(App& app, bool hovered);
-// Ctrl and the wheel over the plot zoom the memory axis.
+// Zooms the memory axis when the user turns the wheel over the plot with Ctrl pressed.
 void ZoomMemory(App& app, const MemoryPlot& plot);
 void ShowAxisChoice(App& app, ImVec2 at, ImVec2 size);
 // Switches the x axis to the next possible unit.
 void NextTimeAxis(App& app);
 
-// Keys that work everywhere except in text fields.
+// Handles the keys that work everywhere except in text fields.
 void HandleKeys(App& app);
 
 // --- text and drawing helpers that panels share
 
-// Draws text at a position. Pushes no font: cheap.
+// Draws text at a position. Fast, because it does not push a font.
 void DrawText(ImDrawList& list, const Font& font, ImVec2 at, ImU32 color, const std::string& text,
               float wrap = 0);
-// From now on, DrawText adds to `found` texts beyond the left or right edge. nullptr: off.
+// After this call, DrawText() adds each text that exceeds the left or right edge to `found`. nullptr ends
+// this.
 void SeekCutTexts(std::vector<std::string>* found);
-// The line's end, for ImGui::SameLine.
+// Returns the x position of the right end of the line, for ImGui::SameLine.
 [[nodiscard]] inline float RightEdge() { return ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x; }
 [[nodiscard]] ImVec2 TextSize(const Font& font, const std::string& text);
-// The text with an ellipsis, at most `width`.
+// Returns the text; if it is wider than `width`, shortened with an ellipsis.
 [[nodiscard]] std::string FitText(const Font& font, const std::string& text, float width);
-// The text with line breaks, so that lines are at most `width` wide. Divides longer words.
+// Returns the text with line breaks, so that lines are at most `width` wide. Splits words that are wider.
 [[nodiscard]] std::string WrapText(const Font& font, const std::string& text, float width);
-// Two parts side by side, the first `left` wide. In a narrow view, one below the other. The first then gets
-// `share` of the height; 0: each is as high as its content, and the window scrolls.
+// Divides a view into two parts. The parts are side by side, and the first is `left` wide. In a narrow view,
+// the second part is below the first. Then the first part gets `share` of the height. If `share` is 0, each
+// part is as high as its content, and the window scrolls.
 struct TwoParts {
   ImVec2 first;
   ImVec2 second;
   bool beside = true;
 };
 [[nodiscard]] TwoParts SplitView(ImVec2 size, float left, float share);
-// Begins a child window of one of these sizes.
+// Begins a child window for one part. `size` is TwoParts::first or TwoParts::second.
 void BeginPart(const char* name, ImVec2 size);
-// One sentence in the middle of `size`: why there is nothing to show.
+// Shows a sentence in the middle of an empty view that explains why the view is empty.
 void ShowWhyEmpty(ImVec2 size, const std::string& sentence);
-// Wraps only at spaces. ImGui also breaks after a period, within numbers.
+// Shows text that wraps only at spaces. ImGui would also wrap after a period inside a number.
 void ShowWrapped(const std::string& text);
 // Like ShowWrapped, in the color of secondary text.
 void ShowNote(const std::string& text);
-// Puts the next item (`width` wide) on the last one's line if it fits, `gap` after it.
+// Places the next item, which is `width` wide, on the line of the last item if it fits, at a distance of
+// `gap`.
 void StayOnLine(float width, float gap);
 [[nodiscard]] float ButtonWidth(const std::string& label);
-// A table at least `least` wide: in a narrower view it scrolls sideways.
+// Begins a table that is at least `least` wide. In a narrower view the table scrolls sideways.
 [[nodiscard]] bool BeginWideTable(const char* id, size_t columns, ImGuiTableFlags flags, float least);
-// A note at the left of a view's controls, which are at the right of its first line. In a narrow view, below
-// them on two lines.
+// The place of a note in a view. The view's controls are at the right of the first line, and the note is to
+// their left. In a narrow view, the note is below the controls and has two lines.
 struct NotePlace {
   ImVec2 at;
   float width = 0;
   bool below = false;
-  float height = 0;  // of controls and note
+  float height = 0;  // height of controls and note
 };
 [[nodiscard]] NotePlace PlaceNote(ImVec2 at, float width, float controls);
 void DrawNote(ImDrawList& list, const NotePlace& place, const std::string& text);
-// "Name      value" in the details.
+// Shows one line "label      value" in the details.
 void ShowFact(const char* label, const std::string& value);
-// `note`: secondary text after the heading, or below in a narrow view.
+// Shows a heading. `note` is secondary text after the heading; in a narrow view, the note is below.
 void ShowHeading(const std::string& text, const std::string& note = "");
-// Times along the upper edge of a view, with vertical lines.
+// Draws times along the upper edge of a view, with vertical lines.
 void DrawTimeAxis(ImDrawList& list, ImVec2 min, ImVec2 max, const TimeView& view, float axis_top);
-// Handles the mouse on the time axis of the last ImGui item: zoom, pan, moment, range.
+// NavigateTime() handles mouse input on the last ImGui item, which has a time axis: zoom, pan, selection of a
+// moment or a range.
 struct TimeMouse {
-  float left = 0;  // of the plot
+  float left = 0;  // edges of the plot
   float right = 0;
   bool hovered = false;
   bool active = false;
-  bool selects = true;  // a press may set the moment or begin a range
+  bool selects = true;  // true: a mouse press may select a moment or begin a range
 };
 void NavigateTime(App& app, const TimeMouse& mouse);
-// The choice of block colors (`width` wide), and the legend, on as many lines as needed. LegendHeight(): its
-// height.
+// ShowColoringChoice() shows the choice of block colors, `width` wide. DrawLegend() draws the legend on as
+// many lines as necessary. LegendHeight() returns the height of the legend.
 void ShowColoringChoice(App& app, float width);
 [[nodiscard]] float LegendHeight(const std::vector<LegendEntry>& legend, float width);
 void DrawLegend(ImDrawList& list, ImVec2 at, const std::vector<LegendEntry>& legend, float width);
-// The wheel scrolls the child window sideways.
+// Lets the mouse wheel scroll the child window sideways.
 void ScrollSideways();
-// A panel with border and color; call EndPanel after its content.
+// Begins a panel with border and background color. Call EndPanel() after the content.
 bool BeginPanel(const char* name, ImVec2 size);
 void EndPanel();
 // Draws slanted lines inside a rectangle.

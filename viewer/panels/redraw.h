@@ -8,10 +8,12 @@
 
 namespace vramscope::viewer {
 
-// True if the next frame may differ. Without a GPU, each frame costs 20 ms of processor time.
+// A frame is drawn only if it may differ from the last frame. Without a GPU, each frame costs 20 ms of
+// processor time.
 class Redraw {
  public:
-  // `happened`: input, or news from a thread.
+  // Returns true if a frame must be drawn now. `happened` is true if there was input or a thread has a new
+  // result.
   [[nodiscard]] bool Wanted(App& app, bool happened) {
     Session& session = app.session;
     session.Update();  // a file may have grown
@@ -28,11 +30,11 @@ class Redraw {
     if (owed_ != 0) --owed_;
     return true;
   }
-  // True if input asks for another frame at once.
+  // True if input requires one more frame immediately.
   [[nodiscard]] bool owed() const { return owed_ != 0; }
 
  private:
-  // Movement without input settles within this many frames.
+  // After this number of frames without input, nothing on the screen moves anymore.
   static constexpr int kFramesToSettle = 4;
 
   int left_ = kFramesToSettle;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The key presses and the fonts of the viewer.
 //
-// A view takes the keys that it understands, in order, and leaves the others for the next view. A script, a
-// page and a window fill the queue.
+// Key presses are in a queue. Each view removes the keys that it handles and leaves the other keys for the
+// next view. The window, the web page or a script fills the queue.
 #pragma once
 
 #include <imgui.h>
@@ -12,7 +12,8 @@
 
 namespace vramscope::viewer {
 
-// Printable keys are ASCII, letters in upper case. Others are numbered as in GLFW 3.
+// Key codes. Printable keys have their ASCII code, letters in upper case. Other keys have the numbers of GLFW
+// 3.
 enum class Key : int {
   kSpace = 32,
   kEscape = 256,
@@ -38,11 +39,11 @@ struct KeyPress {
   bool alt = false;
 };
 
-// Keys since the last frame, in order.
+// The key presses since the last frame, in order.
 class KeyQueue {
  public:
   void Push(const KeyPress& press) { presses_.push_back(press); }
-  // True if this key was pressed. Removes the press.
+  // Returns true and removes the key press if this key was pressed.
   bool Take(Key key, bool ctrl = false, bool shift = false, bool alt = false);
   bool Take(char key, bool ctrl = false, bool shift = false) {
     return Take(static_cast<Key>(key), ctrl, shift);
@@ -53,14 +54,14 @@ class KeyQueue {
   std::vector<KeyPress> presses_;
 };
 
-// Without a window: passes keys to ImGui's text fields.
+// Passes a key to ImGui's text fields, for a viewer without a window.
 void FeedKey(const KeyPress& press, bool down);
-// "ctrl+f", "left", "+", "w". False for unknown keys.
+// Parses "ctrl+f", "left", "+" or "w" into `press`. Returns false for unknown keys.
 [[nodiscard]] bool KeyFromName(const std::string& name, KeyPress& press);
 
 struct Font {
   ImFont* face = nullptr;
-  float size = 0;  // in pixels; UseLook scales it
+  float size = 0;  // pixels; UseLook scales this value
 };
 
 struct Fonts {
@@ -68,10 +69,11 @@ struct Fonts {
   Font strong;        // headings
   Font mono;          // numbers, addresses
   Font small;         // axes
-  std::string names;  // of the files, for About
+  std::string names;  // names of the font files, for About
 };
 
-// Loads all fonts, each from the first existing file of a list, or ImGui's own. `preferred`: tried first.
+// Loads all fonts. Each font comes from the first existing file of a list, or is ImGui's default font. The
+// file `preferred` is tried first.
 Fonts LoadFonts(const std::string& preferred);
 
 }  // namespace vramscope::viewer

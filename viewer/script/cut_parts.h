@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what the last frame drew beyond the right edge of its window or column, where nobody can see it.
+// Finds windows and table columns whose content exceeds the right edge in the last frame, so that a part is
+// not visible.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace vramscope::viewer {
 
-// The names of such windows, and of such tables with the number of the column. Includes strips that scroll
-// sideways, such as the tabs, when not everything fits.
+// Returns the names of these windows, and of these tables with the column number. The result includes strips
+// that scroll sideways, such as the tabs, if their content does not fit.
 [[nodiscard]] std::vector<std::string> CutParts();
 
 }  // namespace vramscope::viewer

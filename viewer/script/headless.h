@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer without a window: frames on request, pictures into files.
+// The viewer without a window, for scripts and tests. Draws frames on request and saves pictures to files.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,13 @@
 namespace vramscope::viewer {
 
 struct HeadlessOptions {
-  int width = 1600;  // in points; pixels are scale times as many
+  int width = 1600;  // points; the number of pixels is width * scale
   int height = 1000;
   float scale = 1;
   bool dark = true;
   std::string font;
   Renderer renderer = Renderer::kAuto;
-  FrameTimes* times = nullptr;  // receives every frame's time; may be nullptr
+  FrameTimes* times = nullptr;  // receives the time of each frame; may be nullptr
 };
 
 class Headless {
@@ -31,15 +31,15 @@ class Headless {
   // Call before the first frame.
   [[nodiscard]] Status Begin();
   void Frame();
-  // Draws untimed frames without input.
+  // Draws frames without input and without measuring their time.
   void Rest(int frames);
-  // Waits until every file is refused, or open with its blocks placed. Draws frames meanwhile if they are
-  // timed.
+  // Waits until every file is either completely loaded or refused. If frame times are measured, draws frames
+  // while it waits.
   void WaitUntilLoaded();
-  // Waits until the view's threads have answered.
+  // Waits until the threads of the visible views have finished.
   void WaitForAnswers();
-  // Waits until elements stay in place: an arriving summary moves the timeline under the mouse. Draws one
-  // frame if nothing will move.
+  // Waits until no element on the screen will move. For example, the timeline moves when the summary appears.
+  // Draws one frame if nothing will move.
   void Settle();
   [[nodiscard]] Status Shot(const std::string& path);
 

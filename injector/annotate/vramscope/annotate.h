@@ -17,8 +17,9 @@
  *     vramscope record ./server            the names are in run.vms
  *     vramscope record --dormant ./server  vramscope::start("run.vms") and stop() decide what is recorded
  *
- * Call from any thread, not from signal handlers. Texts are copied. Do not put numbers into names: only
- * 32,768 different names are kept. With a glibc older than 2.34, link with -ldl.
+ * The functions may be called from any thread, but not from signal handlers. They copy their texts. Do not
+ * put numbers into names, because only 32,768 different names are kept. With a glibc older than 2.34, link
+ * with -ldl.
  */
 #ifndef VRAMSCOPE_ANNOTATE_H
 #define VRAMSCOPE_ANNOTATE_H
@@ -31,7 +32,9 @@
 extern "C" {
 #endif
 
-/* The requests to the recorder's one function. A recorder returns 0 for unknown ones. */
+/* Values of `annotation` for the recorder's function. Each comment lists the arguments that the function
+ * reads and, after "->", the result; "-" means no arguments. A recorder returns 0 for a value that it does
+ * not know. */
 enum VramscopeAnnotation {
   VRAMSCOPE_PUSH_RANGE = 1,   /* name */
   VRAMSCOPE_POP_RANGE = 2,    /* - */
@@ -45,10 +48,12 @@ enum VramscopeAnnotation {
 };
 typedef uint64_t (*VramscopeAnnotate)(uint32_t annotation, const char* name, uint64_t first, uint64_t second);
 
-/* The recorder's function, found once for all files of a program or library. */
+/* The recorder's function; NULL until a recorder is found. All source files of one program or library
+ * share this variable. */
 __attribute__((weak, visibility("hidden"))) VramscopeAnnotate vramscope_found_annotate;
 
-/* The recorder may be loaded later (vramscope attach): each thread looks again at every 1,024th call. */
+/* Searches for the recorder. vramscope attach may load the recorder while the program runs. Therefore each
+ * thread searches again at every 1,024th call. */
 static inline VramscopeAnnotate vramscope_find_annotate(void) {
   static __thread uint32_t calls;
   void* recorder;
@@ -56,7 +61,7 @@ static inline VramscopeAnnotate vramscope_find_annotate(void) {
   if ((calls++ & 1023) != 0) return NULL;
   recorder = dlopen("libvramscope_injector.so", RTLD_LAZY | RTLD_NOLOAD);
   if (recorder == NULL) return NULL;
-  /* Never closed: the recorder is never unloaded. */
+  /* The handle is never closed, because the recorder is never unloaded. */
   *(void**)(&found) = dlsym(recorder, "vramscope_annotate");
   __atomic_store_n(&vramscope_found_annotate, found, __ATOMIC_RELEASE);
   return found;
@@ -68,12 +73,13 @@ static inline uint64_t vramscope_ask(uint32_t annotation, const char* name, uint
   return annotate == NULL ? 0 : annotate(annotation, name, first, second);
 }
 
-/* A range of the calling thread. Ranges nest; pop ends the last pushed one. Only the outer 254 open ranges
- * are recorded. */
+/* Begins a range of the calling thread. Ranges nest: vramscope_pop_range ends the range that the thread
+ * pushed last. If more than 254 ranges are open, only the outer 254 are recorded. */
 static inline void vramscope_push_range(const char* name) { vramscope_ask(VRAMSCOPE_PUSH_RANGE, name, 0, 0); }
 static inline void vramscope_pop_range(void) { vramscope_ask(VRAMSCOPE_POP_RANGE, NULL, 0, 0); }
 
-/* A range that may overlap others and end on another thread. Returns its id; 0 if not recorded. */
+/* Begins a range that may overlap other ranges and may end on another thread. Returns the id for
+ * vramscope_end_range, or 0 if the range is not recorded. */
 static inline uint64_t vramscope_begin_range(const char* name) {
   return vramscope_ask(VRAMSCOPE_BEGIN_RANGE, name, 0, 0);
 }
@@ -81,12 +87,13 @@ static inline void vramscope_end_range(uint64_t id) {
   if (id != 0) vramscope_ask(VRAMSCOPE_END_RANGE, NULL, id, 0);
 }
 
-/* A mark at the current time, with a number of your choice. */
+/* Records a mark at the current time, with a number of your choice. */
 static inline void vramscope_set_mark(const char* name, uint64_t value) {
   vramscope_ask(VRAMSCOPE_SET_MARK, name, value, 0);
 }
 
-/* Names the block that begins at `address` until it is freed. NULL removes the name. */
+/* Names the block that begins at `address`. The name lasts until the block is freed. NULL removes the
+ * name. */
 static inline void vramscope_name_block(const void* address, size_t bytes, const char* name) {
   vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
 }
@@ -95,19 +102,20 @@ static inline void vramscope_name_pool(const void* address, size_t bytes, const 
   vramscope_ask(VRAMSCOPE_NAME_MEMORY, name, (uint64_t)(uintptr_t)address, bytes);
 }
 
-/* 1 if this process is being recorded. */
+/* Returns 1 if this process is being recorded, otherwise 0. */
 static inline int vramscope_is_recording(void) {
   return (int)vramscope_ask(VRAMSCOPE_IS_RECORDING, NULL, 0, 0);
 }
 
-/* Records this process into `file` from here on. For programs started with `vramscope record --dormant`.
- * Waits until the recording has begun, some tens of milliseconds. Returns 1 if the process is now recorded,
- * or already was. 0 if there is no dormant recorder or the recording could not begin. */
+/* Begins to record this process into `file`, if `vramscope record --dormant` started the program. Waits some
+ * tens of milliseconds, until the recording has begun. Returns 1 if the process is recorded now, also if a
+ * recording was already in progress. Returns 0 if there is no recorder in dormant mode, or if the recording
+ * could not begin. */
 static inline int vramscope_start(const char* file) {
   return (int)vramscope_ask(VRAMSCOPE_START, file, 0, 0);
 }
-/* Ends a recording of a dormant process. Waits, and returns 1 when the file is complete. 0 if there is no
- * recording, or if the file is not complete after 30 seconds. */
+/* Ends the recording that vramscope_start began. Waits until the file is complete, then returns 1. Returns 0
+ * if there is no recording, or if the file is not complete after 30 seconds. */
 static inline int vramscope_stop(void) { return (int)vramscope_ask(VRAMSCOPE_STOP, NULL, 0, 0); }
 
 #ifdef __cplusplus

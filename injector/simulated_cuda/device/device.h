@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one simulated device: taken by whom, at which addresses.
+// The memory of one simulated device: who allocated it, and at which addresses.
 //
 //   capacity ──┬── other processes   what they have taken (shared_use.h)
 //              ├── context           charged when the process first uses the device
@@ -27,28 +27,31 @@ struct Allocation {
 
 class Device {
  public:
-  // `use`: what other processes have taken; must outlive this.
+  // `use` counts the bytes that all processes use on the device. It must outlive the Device.
   Device(int number, uint64_t capacity, SharedUse& use);
 
-  // kSuccess, kOutOfMemory, or kInvalidValue for 0 bytes. Takes whole granules.
+  // Allocates `bytes`, rounded up to whole granules (2 MiB). Returns kSuccess or kOutOfMemory, or
+  // kInvalidValue if `bytes` is 0.
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
-  // kInvalidValue if no allocation begins there.
+  // Returns kInvalidValue if no allocation begins at `address`.
   int Free(uint64_t address);
   Allocation Find(uint64_t address);
 
-  // Takes memory without an address. Returns the ledger row for GivePhysical; nullptr if the device is full.
+  // Allocates memory without an address. Returns the ledger row to pass to GivePhysical, or nullptr if the
+  // device is full.
   LedgerRow* TakePhysical(uint64_t bytes, const Origin& origin);
   void GivePhysical(LedgerRow* row, uint64_t bytes);
 
-  // Addresses without memory.
+  // Reserves addresses without memory. Uses `wanted` if it is not 0 and the addresses are free. Returns 0 if
+  // there are no free addresses.
   uint64_t ReserveAddresses(uint64_t bytes, uint64_t alignment, uint64_t wanted);
   void GiveAddresses(uint64_t address, uint64_t bytes);
 
   [[nodiscard]] uint64_t capacity() const { return capacity_; }
-  // Bytes that no process has taken.
+  // Bytes that no process uses.
   [[nodiscard]] uint64_t free_bytes();
   [[nodiscard]] Region& region() { return region_; }
-  // Calls `visit(ledger)` under the lock.
+  // Calls `visit(ledger)` while the device's lock is held.
   template <typename Visit>
   void ReadLedger(Visit visit) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -61,8 +64,8 @@ class Device {
     LedgerRow* row;
   };
 
-  // Counts the bytes as taken if they are free. Otherwise notes the missing bytes in the ledger. Call under
-  // the lock.
+  // Charges the bytes to the device and returns true if they are free. Otherwise records the missing bytes in
+  // the ledger. The caller must hold the lock.
   bool Count(uint64_t bytes, const Origin& origin);
 
   int number_;
@@ -75,11 +78,12 @@ class Device {
   Ledger ledger_;
 };
 
-// The devices of TheSettings(), created at the first call. Never destroyed: libraries free memory at exit.
+// Returns a device of TheSettings(), and creates it at the first call. The device is never destroyed, because
+// libraries free memory at exit.
 Device& DeviceNumber(int number);
-// False in a process that never used CUDA.
+// Returns true if DeviceNumber() has created a device.
 bool AnyDevice();
-// The device of an address; -1 = none, also before the first DeviceNumber.
+// Returns the number of the device that contains `address`, or -1 if no created device contains it.
 int DeviceOf(uint64_t address);
 
 }  // namespace vramscope::simulated

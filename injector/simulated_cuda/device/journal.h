@@ -3,15 +3,16 @@
 //
 //   18437226731411 0 4194304 cudaMalloc libc10_cuda.so
 //
-//   CLOCK_MONOTONIC in ns, the machine's device, the row's bytes after the change, its call (up to the last
-//   space), its library
+// The fields: CLOCK_MONOTONIC in ns, the machine's device number, live bytes of the ledger row after the
+// change, the CUDA call of the row, the library of the row. The call may contain spaces; the library is the
+// text after the last space.
 #pragma once
 
 #include "injector/simulated_cuda/device/ledger.h"
 
 namespace vramscope::simulated {
 
-// Call under the device's lock: lines are in order.
+// Call while the device's lock is held, so that the lines are in order.
 void NoteInJournal(int device, const LedgerRow& row);
 
 }  // namespace vramscope::simulated

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of stream-ordered memory (cudaMallocAsync): takes chunks from the device and cuts them up.
+// A pool of stream-ordered memory (cudaMallocAsync). The pool takes chunks from the device and divides them
+// into allocations.
 //
-// Chunks are multiples of 32 MiB; requests are rounded to 512 bytes. Empty chunks go back while more than the
-// release threshold is kept. The counters follow NVIDIA's documentation. The chunk size is an assumption.
+// Chunks are multiples of 32 MiB. Requests are rounded to 512 bytes. The pool gives empty chunks back to the
+// device while more bytes are reserved than the release threshold. The counters follow NVIDIA's
+// documentation. The chunk size is an assumption.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +30,11 @@ class MemoryPool {
   explicit MemoryPool(int device) : device_(device) {}
 
   int Allocate(uint64_t bytes, const Origin& origin, uint64_t* address);
-  // kInvalidValue if the address is not of this pool.
+  // Returns kInvalidValue if no allocation of this pool begins at `address`.
   int Free(uint64_t address);
-  // Gives empty chunks back until at most `keep` bytes are reserved.
+  // Gives empty chunks back to the device until at most `keep` bytes are reserved.
   void Trim(uint64_t keep);
-  // The allocation that contains the address; false if there is none.
+  // Finds the allocation that contains `address`. Returns false if there is none.
   bool Find(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
   uint64_t Get(PoolAttribute attribute);

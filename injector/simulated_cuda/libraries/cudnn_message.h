@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors as bytes, for the pipe to the process with the real cuDNN (cudnn_oracle.h).
+// Converts cuDNN descriptors to bytes and back. The bytes go through the pipe to the process that runs the
+// real cuDNN (cudnn_oracle.h).
 //
 //   message     number of bytes that follow (u32), then those bytes
 //   tree        number of descriptors (u32), then each descriptor
 //   descriptor  kind (i32), number of attributes (u32), then each attribute
 //   attribute   name (i32), type (i32), count (i64), elements
 //
-// A descriptor as element is its number in the tree. A descriptor comes before those that refer to it. The
-// root is last. Numbers have the machine's byte order.
+// If an attribute refers to a descriptor, the element is the position of that descriptor in the tree (u64).
+// Each descriptor comes before the descriptors that refer to it. The root is the last descriptor. Numbers
+// have the machine's byte order.
 #pragma once
 
 #include <string>
@@ -18,15 +20,18 @@ namespace vramscope::simulated::cudnn {
 
 inline constexpr uint32_t kLargestMessage = 16 << 20;  // bytes; a graph has some thousands
 
-// `root` and all descriptors it refers to, without handles, pointers and attributes that only cuDNN sets.
+// Returns `root` and all descriptors that it refers to as bytes. Omits handles, pointers, and attributes that
+// only cuDNN sets.
 std::string TextOfQuestion(const Descriptor& root);
-// Like TextOfQuestion, but with the attributes that cuDNN has set.
+// Like TextOfQuestion, but includes the attributes that cuDNN has set.
 std::string TextOfAnswer(const Descriptor& root);
 
-// The root (release it); nullptr if the bytes are no tree.
+// Returns the root, which the caller must release. Returns nullptr if the bytes are not a valid tree.
 Descriptor* ParseTree(const std::string& text);
 
-// Sends or receives one message; waits at most `seconds` for each part. False: the other end is gone.
+// Send or receive one message. ReceiveMessage waits at most `seconds` for each part of the message (negative:
+// no limit). Both return false if the other process has ended, or if the message is larger than
+// kLargestMessage.
 bool SendMessage(int pipe, const std::string& bytes);
 bool ReceiveMessage(int pipe, int seconds, std::string* bytes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dry run's report about cuDNN's workspaces. Convolutions: sizes and their source. Other operations: which
-// ones ran, because their workspaces are not known.
+// Writes a dry run's report about cuDNN workspaces. For convolutions, the report has the largest workspace
+// and the source of its size. For attention and batch norm, the report lists only that they ran, because the
+// sizes of their workspaces are not known.
 //
 //   VRAMSCOPE_SIMULATED_CUDNN_NOTES=FILE    written when the process ends, "%p" = its process id. Columns are
 //                                           separated by tabs:
@@ -14,13 +15,13 @@
 
 namespace vramscope::simulated::cudnn {
 
-// Call when a plan with a workspace of `bytes` has run. Any thread.
+// Call when a plan with a workspace of `bytes` has run. Thread-safe.
 void NoteWorkspace(bool is_estimated, int64_t bytes);
 
 // Operations whose workspace counts as 0.
 enum class Operation { kAttention, kBatchNorm };
 
-// Call when such an operation has run. Any thread.
+// Call when an attention or batch norm operation has run. Thread-safe.
 void NoteUncounted(Operation operation);
 
 }  // namespace vramscope::simulated::cudnn

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engines that cuDNN would propose for a graph of operations, and their plans' workspaces.
+// Simulates cuDNN's plans: the engines that cuDNN would propose for a graph of operations, and the workspace
+// size of each plan.
 //
-// PyTorch chooses among them (aten/src/ATen/native/cudnn/Conv_v8.cpp). Usually it takes the first allowed
-// engine of the heuristics that can be finalized, else one of the fallback list. With
-// torch.backends.cudnn.benchmark it plans every engine, allocates the largest workspace, and times them.
+// PyTorch chooses one of these engines (aten/src/ATen/native/cudnn/Conv_v8.cpp). Usually PyTorch takes the
+// first allowed engine of the heuristics whose plan can be finalized. If there is none, PyTorch takes an
+// engine of the fallback list. With torch.backends.cudnn.benchmark, PyTorch makes a plan for every engine,
+// allocates the largest workspace, and measures the time of each plan.
 #pragma once
 
 #include "injector/simulated_cuda/libraries/cudnn_descriptor.h"
@@ -15,14 +17,16 @@ inline constexpr int kOk = 0;
 inline constexpr int kBadParameter = 2000;
 inline constexpr int kNotSupported = 3000;
 
-// cudnnBackendFinalize: sets computed attributes. Returns cuDNN's status.
+// Does what cudnnBackendFinalize does: sets the computed attributes. Returns a cudnnStatus_t.
 int Finalize(Descriptor& descriptor);
 
-// Sets a finalized plan's kPlanJson, if cuDNN can be asked. Not for every plan: PyTorch reads it for few.
+// Sets attribute kPlanJson of a finalized plan, if the real cuDNN is available. Call only when the program
+// reads the attribute: PyTorch reads it for few plans.
 void DescribeAsJson(Descriptor& plan);
 
-// cudnnBackendExecute: computes nothing. Of all plans of a graph, only the first that is executed succeeds.
-// So benchmark mode keeps the engine that the heuristics rank first, the same in every run.
+// Replaces cudnnBackendExecute, but computes nothing. Only the first executed plan of a graph succeeds; other
+// plans of the graph return kNotSupported. Therefore benchmark mode always keeps the engine that the
+// heuristics rank first.
 int Execute(Descriptor& plan);
 
 }  // namespace vramscope::simulated::cudnn

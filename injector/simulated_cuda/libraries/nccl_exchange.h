@@ -2,7 +2,8 @@
 // Sends small integers between running ranks: sizes, shapes, token counts, flags and pickles. nccl_data.h
 // fills all other buffers.
 //
-// The host waits for other ranks inside the call. So a rank sends everything in a group before it waits.
+// A call waits on the host for data from other ranks. Inside an NCCL group, a rank therefore first sends all
+// its data and waits only when the group ends.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,10 @@ namespace vramscope::simulated {
 inline constexpr int kIntegerTypes = 6;
 inline constexpr size_t kMostExchangedBytes = 64 << 10;
 
-// Only for the types above. False otherwise: proceed as without other ranks. `to` and `from`: device memory;
-// `from` has been read on return. Data arrives now or, in a group, in FinishExchanges.
+// The functions below exchange buffers of at most kMostExchangedBytes with one of the types above. If a
+// function returns false, the caller must proceed as if there were no other ranks. `wanted` is false if this
+// rank does not need the reduced data. `from` and `to` are device memory. The caller may overwrite `from`
+// after the call. `to` is filled in the call or, inside a group, in FinishExchanges().
 bool ExchangeReduced(const void* from, void* to, size_t count, int type, int operation, bool wanted,
                      Communicator& communicator, void* stream);
 bool ExchangeFromRoot(const void* from, void* to, size_t bytes, int type, int root,
@@ -27,7 +30,7 @@ bool ExchangeGathered(const void* from, void* to, size_t bytes, int type, Commun
 bool ExchangeSent(const void* from, size_t bytes, int type, int peer, Communicator& communicator);
 bool ExchangeReceived(void* to, size_t bytes, int type, int peer, Communicator& communicator, void* stream);
 
-// Call before the outermost group ends.
+// Waits for the data of the group. Call before the outermost group ends.
 void FinishExchanges();
 
 }  // namespace vramscope::simulated

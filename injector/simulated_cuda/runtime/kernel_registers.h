@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about kernels' registers, by mangled name.
+// Register use of kernels. The register use limits how many thread blocks are resident on a multiprocessor.
 //
-// CUB's counts for short keys have room for every resident thread block (InvokePasses in
-// cub/device/dispatch/dispatch_radix_sort.cuh). If threads alone limited the number of blocks, the counts
-// would take 4.3 MiB instead of 584 KiB on an A100. A kernel's code states its registers, but is compressed.
+// CUB's radix sort of short keys allocates counters for every resident thread block (InvokePasses in
+// cub/device/dispatch/dispatch_radix_sort.cuh). If only the number of threads limited the resident blocks,
+// the counters would take 4.3 MiB instead of 584 KiB on an A100. The register use cannot be read from the
+// kernel's code, because the code is compressed.
 #pragma once
 
 namespace vramscope::simulated {
 
-// True if one block takes all registers of a multiprocessor.
+// Returns true if one thread block uses all registers of a multiprocessor. `kernel` is a mangled name.
 bool TakesAllRegisters(const char* kernel);
 
 }  // namespace vramscope::simulated

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of an operator: its name, operands, and scalar arguments for shapes, dims or dtypes.
+// Records one call of an operator: its name, operands, and the scalar arguments that affect shapes, dims or
+// dtypes.
 //
-// Only the schema distinguishes a dtype, a layout and a memory format: all arrive as int. Reading the schema
-// copies it, so each thread caches it by the address of the operator's name. A name without a schema
-// (torch.compile, RECORD_FUNCTION) lives in a temporary string. A reused address is detected. Sources:
-// ATen/record_function.h, ATen/core/ivalue.h, ATen/core/function_schema.h of torch 2.2.2, 2.6.0 and 2.15.0.
+// Only the operator's schema distinguishes a dtype, a layout and a memory format, because all three arrive as
+// int. PyTorch copies the schema at every read. Therefore each thread caches the schema by the address of the
+// operator's name. The name of an entry without a schema (torch.compile, RECORD_FUNCTION) is a temporary
+// string; OpTable detects when another name reuses the address. Sources: ATen/record_function.h,
+// ATen/core/ivalue.h, ATen/core/function_schema.h of torch 2.2.2, 2.6.0 and 2.15.0.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -22,24 +24,24 @@
 
 namespace vramscope::bridge {
 
-// Kinds of values, from an argument's declared type. kSwitch: a bool, off by default (copy, pin_memory,
-// keepdim).
+// Kinds of arguments, from the type in the schema. kSwitch is a bool that is false or None by default (copy,
+// pin_memory, keepdim).
 enum class ArgumentKind : uint8_t { kPlain, kSwitch, kDtype, kMemoryFormat, kLayout, kScalar, kTensor };
 
-// One thread's facts about an operator.
+// Facts about an operator, cached per thread.
 struct OpFacts {
   std::string name;
   uint32_t name_id = 0;
-  std::vector<ArgumentKind> arguments;  // empty: no schema
+  std::vector<ArgumentKind> arguments;  // kind of each argument; empty if there is no schema
   bool converts = false;                // aten::to
 };
 
 class OpTable {
  public:
-  // Valid until the next call.
+  // Returns the facts about the operator. The result is valid until the next call of Find().
   const OpFacts& Find(const at::RecordFunction& function) {
     const char* name = function.name();
-    if (by_name_.size() >= kMaxOps) by_name_.clear();  // a program that keeps making new names
+    if (by_name_.size() >= kMaxOps) by_name_.clear();  // some programs create new names without end
     OpFacts& facts = by_name_[name];
     if (facts.name_id == 0 || facts.name != name) facts = Learn(function, name);
     return facts;
@@ -85,7 +87,7 @@ class ArgumentWriter {
     for (size_t i = 0; i < arguments.size(); ++i) WriteScalar(arguments[i], i, has_tensor);
   }
 
-  // Emits the tensors in `value`; true if there was one.
+  // Emits the tensors in `value`. Returns true if there is at least one tensor.
   bool WriteTensors(const c10::IValue& value, size_t position, uint64_t flags) {
     if (value.isTensor()) {
       EmitTensor(value.unsafeToTensorImpl(), flags, trace::OperandPosition(position, 0), texts_);
@@ -103,10 +105,11 @@ class ArgumentWriter {
   }
 
  private:
-  static constexpr size_t kMaxStringBytes = 64;  // "bij,bjk->bik", "same"; longer ones carry no shape
+  static constexpr size_t kMaxStringBytes = 64;  // "bij,bjk->bik", "same"; longer ones are not recorded
 
-  // A Scalar determines a shape only in a factory such as arange, which takes no tensor. Elsewhere it may
-  // differ in every step and fill the table of strings.
+  // Writes one scalar argument. An argument of type Scalar determines a shape only in factory functions such
+  // as arange, which take no tensor. In other operators, a Scalar is not recorded: it may differ in every
+  // step and would fill the table of strings.
   void WriteScalar(const c10::IValue& value, size_t i, bool has_tensor) {
     const ArgumentKind kind = i < facts_.arguments.size() ? facts_.arguments[i] : ArgumentKind::kPlain;
     if (kind == ArgumentKind::kTensor || (kind == ArgumentKind::kScalar && has_tensor)) return;
@@ -114,10 +117,10 @@ class ArgumentWriter {
     if (text != 0) Emit<trace::EventType::kOpScalar>(i, text);
   }
 
-  // 0 for values without facts about shapes and types. Such values: None, generators, doubles outside
-  // factories, devices, the strided layout, switches that are off. Saves 44 % of a training step's scalars.
-  // aten::to always records a layout. Reason: x.to(device) passes a layout with x's dtype, x.to(dtype) does
-  // not.
+  // Returns the text id of a scalar, or 0 if the scalar does not affect shapes or types. Values without
+  // effect are None, generators, doubles outside factory functions, devices, the strided layout, and switches
+  // that are false. Omitting them saves 44 % of a training step's scalars. For aten::to, the layout is always
+  // recorded, because x.to(device) passes a layout and x.to(dtype) does not.
   uint32_t ScalarText(const c10::IValue& value, ArgumentKind kind) {
     if (value.isInt()) {
       const bool strided = kind == ArgumentKind::kLayout && value.toInt() == 0 && !facts_.converts;
@@ -148,7 +151,7 @@ class ArgumentWriter {
     }
   }
 
-  // Lists of ints, bools or doubles; 0 for others.
+  // Returns the text id of a list of ints, bools or doubles, or 0 for other lists.
   uint32_t ListText(c10::ArrayRef<c10::IValue> elements) {
     TextKind kind = TextKind::kIntList;
     numbers_.clear();

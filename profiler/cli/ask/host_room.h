@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many runs of a user's program the memory of this machine can hold at a time.
+// Computes how many runs of a user's program fit in the memory of this machine at the same time.
 //
-// Why: tensors on a simulated GPU take no memory, but the program still holds its data and PyTorch itself.
-// The kernel kills runs if the machine has too little memory.
+// Tensors on a simulated GPU take no memory, but the program's data and PyTorch itself do. If the machine has
+// too little memory, the kernel kills runs.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace vramscope::cli {
 
-// Free memory of this machine, or of this process's control group if that has less. UINT64_MAX = unknown.
+// Returns the free bytes of this machine or of this process's control group, whichever is less. Returns
+// UINT64_MAX if both are unknown.
 [[nodiscard]] uint64_t FreeHostBytes();
 
-// How many programs that need `each` bytes may run at a time with `free` bytes: 1 to `cores`. A fifth of the
-// memory stays free. `each` = 0: unknown, gives 1.
+// Returns how many programs may run at the same time, from 1 to `cores`. Each program needs `each` bytes; the
+// machine has `free` bytes. A fifth of the memory stays free. Returns 1 if `each` is 0 (unknown).
 [[nodiscard]] size_t RunsAtATime(size_t cores, uint64_t free, uint64_t each);
 
 }  // namespace vramscope::cli

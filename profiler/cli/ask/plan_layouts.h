@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py`: finds
-// the layouts of a job that fit. Each layout is a dry run.
+// Finds the parallel layouts of a job that fit on a GPU, for example 4-way tensor and 2-way pipeline
+// parallelism. Each layout is tried in a dry run:
 //
-//   --vary tp=--tp           --tp 1, --tp 2, --tp 4, ... while all such sizes together divide the ranks
-//   --vary tp=--tp:2,8       these values, combined with all values of the other dimensions
-//   --vary tp=model.tp=      one word: model.tp=2
+//   vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py
+//
+// Each --vary names a dimension and the flag of the command that sets the size of the dimension:
+//
+//   --vary tp=--tp           adds --tp 1, --tp 2, --tp 4 and so on. The product of all such sizes must divide
+//                            the number of ranks
+//   --vary tp=--tp:2,8       adds --tp 2 or --tp 8, with all values of the other dimensions
+//   --vary tp=model.tp=      adds the size to the flag, as one word: model.tp=2
 #pragma once
 
 #include <cstdint>
@@ -17,24 +22,25 @@
 
 namespace vramscope::cli {
 
-// A dimension, and the flag that sets its size.
+// One --vary option: a dimension of the layout, and the flag that sets the size of the dimension.
 struct Varied {
   std::string name;
   std::string flag;
-  std::vector<uint64_t> values;  // empty: the powers of two
+  std::vector<uint64_t> values;  // empty = powers of two
 };
 [[nodiscard]] Result<Varied> ParseVaried(const std::string& text);
 
-// A value for each dimension.
+// The size of each dimension, in the order of the --vary options.
 using Layout = std::vector<uint64_t>;
 inline constexpr size_t kMostLayouts = 64;
 struct Layouts {
   std::vector<Layout> all;  // at most kMostLayouts
-  uint64_t left_out = 0;
+  uint64_t left_out = 0;    // number of combinations beyond kMostLayouts
 };
-// All combinations, or kMostLayouts evenly spaced ones. `world`: number of ranks; 0 = unknown.
+// Returns all combinations, or kMostLayouts evenly spaced combinations if there are more. `world` is the
+// number of ranks; 0 = unknown.
 [[nodiscard]] Result<Layouts> LayoutsOf(const std::vector<Varied>& varied, uint64_t world);
-// Appends the flags of this layout.
+// Returns `command` with the flags of this layout appended.
 [[nodiscard]] std::vector<std::string> WithLayout(std::vector<std::string> command,
                                                   const std::vector<Varied>& varied, const Layout& layout);
 

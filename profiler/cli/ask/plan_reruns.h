@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs for `vramscope plan`, with the program of the trace.
+// Re-runs the program of a trace for `vramscope plan`, with the changes of each candidate plan.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ using experiment::WhatifAnswerer;
 
 class ProgramReruns final : public plan::Reruns {
  public:
-  // `recorded` must outlive this object. `path`: the trace.
+  // `recorded` must outlive this object. `path` is the file of the trace.
   ProgramReruns(const RecordedStep& recorded, std::string path, AnswerOptions options);
 
   // True if the trace has a program to run.

@@ -9,7 +9,8 @@
 
 namespace vramscope::cli {
 
-// Needs bash 4. A recorded command's words need the package bash-completion.
+// Returns a script for bash 4 and later. To complete the words of a recorded command, the script needs the
+// package bash-completion.
 [[nodiscard]] std::string BashCompletion(std::span<const Verb> verbs);
 [[nodiscard]] std::string ZshCompletion(std::span<const Verb> verbs);
 [[nodiscard]] std::string FishCompletion(std::span<const Verb> verbs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates the manual pages from the tables of --help: vramscope(1), and one per verb.
+// Generates the manual pages from the help tables: vramscope(1), and one page per verb.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace vramscope::cli {
 
-// Written with the macros of man(7).
+// Both return a page with the macros of man(7).
 [[nodiscard]] std::string ManPage(std::span<const Verb> verbs, const std::string& version);
 [[nodiscard]] std::string ManPage(const Verb& verb, const std::string& version);
 

@@ -17,16 +17,18 @@ Status CheckChoice(const char* option, const std::string& value,
 
 struct Completed {
   enum class Kind : uint8_t { kOther, kFile, kFolder, kWords } kind = Kind::kOther;
-  std::vector<std::string> words;  // for kWords
+  std::vector<std::string> words;  // the possible values, for kWords
 };
 
-// "auto|cpu|cuda": these words. FILE, OUT: a file. FOLDER: a folder. Anything else cannot be completed.
+// Returns how the shell completes the value of `option`. If the help text is "auto|cpu|cuda", the result is
+// kWords with these words. FILE and OUT give kFile, FOLDER gives kFolder, and all other texts give kOther: no
+// completion.
 [[nodiscard]] Completed CompletedValue(const Option& option);
 
 enum class Operands : uint8_t { kNone, kFiles, kCommand, kWords };
-// Derived from the last word of the verb's usage line.
+// Returns the kind of the verb's operands, from the last word of the verb's usage line.
 [[nodiscard]] Operands OperandsOf(const VerbHelp& help);
-// The possible operands, if the kind is kWords.
+// Returns the possible operands of a verb with kWords.
 [[nodiscard]] std::vector<std::string> OperandWords(const VerbHelp& help);
 
 }  // namespace vramscope::cli

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line of long work on a terminal, erased at the end:
+// The line that shows the progress of long work on a terminal. The line is erased at the end:
 //
 //   Reading run.vms  ████████▌             43 %  2.1 M events/s  3 s left
 //
-// Printed on stderr. Not shown with --quiet, for small files, or if stderr is no terminal that can erase.
+// The line is printed on stderr. It is not shown with --quiet, for small files, or if stderr is not a
+// terminal that can erase a line.
 #pragma once
 
 #include <chrono>
@@ -18,21 +19,21 @@ namespace vramscope::cli {
 
 using snapshot::RunFile;
 
-// In events. Shorter work shows no line.
+// Number of events from which the line is shown.
 inline constexpr uint64_t kLongWork = 100'000;
 
 class ProgressLine {
  public:
-  // `size`: number of events.
+  // `size` is the number of events of the work.
   ProgressLine(const Arguments& arguments, uint64_t size);
   ~ProgressLine() { Clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   // Shows that `done` of `total` units are done. `thing` is the unit ("events"). Redraws at most ten times a
-  // second. Cheap if nothing is shown.
+  // second.
   void Show(std::string_view what, std::string_view thing, uint64_t done, uint64_t total);
-  // For work whose progress is not known.
+  // Shows `what` without a percentage, for work whose progress is unknown.
   void Show(std::string_view what);
   void Clear();
 
@@ -47,7 +48,7 @@ class ProgressLine {
   std::chrono::steady_clock::time_point next_;
 };
 
-// The line's text, at most `terminal.width` - 1 columns.
+// Returns the text of the line, at most `terminal.width` - 1 columns.
 [[nodiscard]] std::string ProgressText(std::string_view what, std::string_view thing, uint64_t done,
                                        uint64_t total, double seconds, const Terminal& terminal);
 

@@ -22,14 +22,14 @@ namespace vramscope::cli {
 
 struct RankRequest {
   uint32_t first = 0;
-  uint32_t last = 0;   // included
-  bool worst = false;  // selected by device_choice.h, as without --rank
+  uint32_t last = 0;   // last rank, included
+  bool worst = false;  // --rank worst: device_choice.h selects the rank
   [[nodiscard]] bool one() const { return first == last && !worst; }
 };
 [[nodiscard]] Result<RankRequest> ParseRanks(std::string_view text);
 
-// "run.vms@rank:37" -> {"run.vms", "37"}. The second is "" without a suffix, or if a file is really named
-// "run.vms@rank:37".
+// "run.vms@rank:37" -> {"run.vms", "37"}. The second text is "" if `file` has no such suffix, or if a file
+// with the whole name exists.
 [[nodiscard]] std::pair<std::string, std::string> SplitRank(const std::string& file);
 
 // Runs a verb once for each selected rank. Returns the highest exit code.

@@ -3,7 +3,7 @@
 //
 //   served: runs/        "a.vms", "day/b.vms"                  the file
 //                        "../c.vms", "/etc/passwd"             refused
-//                        "link.vms" -> ../secret.vms            refused: the link leads out
+//                        "link.vms" -> ../secret.vms            refused: the link points outside
 //                        "pipe", "day"                         refused: not a regular file
 #pragma once
 
@@ -21,8 +21,8 @@ class ServedFolder {
   // Fails if `path` is not a folder.
   static Result<ServedFolder> Open(const std::string& path);
 
-  // The absolute path of a file that the client names, with all links resolved. The error does not reveal
-  // whether a file outside exists.
+  // Returns the absolute path of the file `name`, with all links resolved. The error does not reveal whether
+  // a file outside the folder exists.
   [[nodiscard]] Result<std::string> FileNamed(const std::string& name) const;
 
   struct File {
@@ -31,10 +31,11 @@ class ServedFolder {
     bool is_trace = false;  // otherwise a snapshot
   };
   struct Listing {
-    std::vector<File> files;  // by name
-    bool complete = true;     // false: stopped at kMostFiles or kMostEntries
+    std::vector<File> files;  // in order of name
+    bool complete = true;     // false: the search stopped at kMostFiles or kMostEntries
   };
-  // Recognized by content. Links are not followed.
+  // Returns the traces and snapshots in the folder and its subfolders, recognized by their content. Does not
+  // follow links.
   [[nodiscard]] Listing Files() const;
   static constexpr size_t kMostFiles = 1000;
   static constexpr size_t kMostEntries = 100'000;

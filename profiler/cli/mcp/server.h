@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Model Context Protocol over lines of JSON-RPC 2.0: https://modelcontextprotocol.io/specification (stdio
-// transport, tools).
+// A server for the Model Context Protocol (https://modelcontextprotocol.io/specification: stdio transport,
+// tools). Each message is one line of JSON-RPC 2.0.
 //
 //   {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"report","arguments":{"file":"run.vms"}}}
 //   {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"schema_version\":1, ...}"}],...}}
@@ -19,7 +19,7 @@ namespace vramscope::cli {
 
 struct VerbAnswer {
   int exit_code = 0;
-  std::string document;  // JSON; "" = none
+  std::string document;  // JSON output of the verb; "" = none
   std::string sentence;
 };
 using RunTool = std::function<VerbAnswer(const Tool& tool, const std::vector<std::string>& words)>;
@@ -31,9 +31,9 @@ class McpServer {
   McpServer(ServedFolder folder, std::string version, RunTool run)
       : folder_(std::move(folder)), version_(std::move(version)), run_(std::move(run)) {}
 
-  // The answer to one line, or nothing for a notification. Never throws on any input.
+  // Returns the answer to one line, or nothing if the line is a notification. Does not throw for any input.
   [[nodiscard]] std::optional<std::string> Answer(const std::string& line);
-  // For a line longer than kLongestLine.
+  // Returns the answer to a line that is longer than kLongestLine.
   [[nodiscard]] static std::string TooLong();
 
  private:

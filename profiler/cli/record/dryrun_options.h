@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `vramscope dryrun` that define its runs.
+// Converts the options of `vramscope dryrun` to a DryrunPlan.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace vramscope::cli {
 
 using experiment::DryrunPlan;
 
-// `models` are those of gpus.def and of --gpu-file. An error means bad usage.
+// `models` are the GPU models of gpus.def and of --gpu-file. Returns an error if the options are wrong.
 Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collector::GpuModel>& models);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one line at the end of a recording: what was recorded, and how to view it.
+// The line that is printed at the end of a recording. It tells what was recorded and how to view the
+// recording.
 #pragma once
 
 #include <string>

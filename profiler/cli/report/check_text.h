@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope check` as text: a line per rule, a comment for a pull request, and a report for
-// build servers.
+// The result of `vramscope check` as text for the terminal, as a comment for a pull request, and as a report
+// for build servers.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ namespace vramscope::cli {
 struct Checked {
   std::string path;
   std::string baseline;                 // path of the baseline; "" = none
-  std::vector<report::Answer> devices;  // the device that a report would choose comes first
+  std::vector<report::Answer> devices;  // the device that `vramscope report` chooses is first
   std::vector<check::Verdict> verdicts;
 };
 
 [[nodiscard]] std::string CheckScreen(const Checked& checked, const Terminal& terminal);
 [[nodiscard]] std::string CheckMarkdown(const Checked& checked);
-// One <testsuite> with a <testcase> per rule. A rule that could not be judged is an <error>. Format:
-// https://github.com/testmoapp/junitxml.
+// Returns a JUnit report: one <testsuite> with a <testcase> per rule. A rule that could not be judged has an
+// <error>. Format: https://github.com/testmoapp/junitxml.
 [[nodiscard]] std::string CheckJUnit(const Checked& checked);
 
 }  // namespace vramscope::cli

@@ -12,12 +12,13 @@ namespace vramscope::cli {
 
 inline constexpr int kWidestBar = 32;  // columns
 
-// The rows that are not 0, largest first, `unattributed` last. Each row is followed by rows for its
-// libraries, at most five.
+// Returns a table of the parts of device memory that are not 0. The largest part is first, `unattributed` is
+// last. After each part, at most five rows show its libraries.
 [[nodiscard]] std::string DeviceMemoryTable(const report::DeviceMemory& memory, const Terminal& terminal);
 // "Device memory at the peak: 21.0 of 80.0 GiB in use"
 [[nodiscard]] std::string DeviceMemoryHeading(const report::DeviceMemory& memory, std::string_view when);
-// One row each for the main process, the workers, shared and pinned memory. One sentence for each that grows.
+// Returns one row each for the main process, the workers, shared memory and pinned memory. One sentence
+// follows for each of them that grows.
 [[nodiscard]] std::string HostMemoryText(const report::HostMemory& memory, const model::Framework& framework,
                                          const Terminal& terminal);
 

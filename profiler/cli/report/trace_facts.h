@@ -16,7 +16,7 @@ namespace vramscope::cli {
 
 struct ProcessFacts {
   trace::ProcessInfo info;
-  std::string role;  // "main", "child" (exec'ed), "worker" (forked); empty = not in the trace
+  std::string role;  // "main", "child" (exec'ed) or "worker" (forked); empty = unknown
   uint64_t events = 0;
   model::Launch launch = {};
 };
@@ -39,22 +39,22 @@ struct DriverFacts {
 struct NvtxFacts {
   uint64_t ranges = 0;
   std::map<std::string, uint64_t> by_name;       // "domain:message" -> ranges
-  std::map<std::string, uint64_t> memory_names;  // name -> how often set
+  std::map<std::string, uint64_t> memory_names;  // name -> number of times it was set
 };
 
 struct TraceFacts {
   std::vector<ProcessFacts> processes;
-  std::vector<DeviceFacts> devices;  // by code
+  std::vector<DeviceFacts> devices;  // in order of `code`
   DriverFacts driver;
   NvtxFacts nvtx;
-  std::vector<model::Hook> hooks;           // by name
-  std::map<std::string, uint64_t> by_type;  // events
+  std::vector<model::Hook> hooks;           // in order of name
+  std::map<std::string, uint64_t> by_type;  // name of the event type -> events
   uint64_t events = 0;
-  uint64_t first_time_ns = 0;  // of the events
-  uint64_t last_time_ns = 0;
+  uint64_t first_time_ns = 0;   // time of the first event
+  uint64_t last_time_ns = 0;    // time of the last event
   uint64_t dropped_events = 0;  // dropped by the recorder, or produced after it had stopped
-  // Estimated number of training steps. Each process counts the steps of its optimizer with the fewest steps;
-  // the highest of these counts.
+  // Estimated number of training steps. In each process, the optimizer with the fewest steps counts. The
+  // result is the highest count of all processes.
   uint64_t steps = 0;
 };
 

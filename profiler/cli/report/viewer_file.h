@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the viewer with recordings as one HTML file, for `vramscope report --html` and `vramscope view
+// --save`.
 #pragma once
 
 #include <string>
@@ -8,8 +10,8 @@
 
 namespace vramscope::cli {
 
-// Writes one HTML file with the viewer and these traces and snapshots (html/viewer_page.h). Checks the files
-// first. Returns the exit code.
+// Writes the viewer and the traces and snapshots `paths` into the file `out` (html/viewer_page.h). Checks the
+// files first. Returns the exit code.
 Result<int> WriteViewerFile(const std::string& out, const std::vector<std::string>& paths);
 
 }  // namespace vramscope::cli

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a black box writes, each when the last steps are requested. After eight files, out-of-memory
-// errors no longer cause a write.
+// Writes the contents of a black box (black_box.h) to trace files. A black box keeps the last steps in
+// memory. A file is written when the program runs out of memory, when a user or the job requests it, and when
+// the command has failed. After eight files, out-of-memory errors and requests of the job no longer write a
+// file.
 //
-//   out of memory, a request, the command failed ──► run.vms, run-2.vms, ...
+//   out of memory, request, failed command ──► run.vms, run-2.vms, ...
 #pragma once
 
 #include <cstdint>
@@ -19,22 +21,23 @@ namespace vramscope::collector {
 
 class BlackBoxFiles {
  public:
-  // `wanted`: first file; "" = run.vms. Later files get the first free number (trace_claim.h). `complete`
-  // adds facts about processes to the trace.
+  // `wanted` is the path of the first file; "" = run.vms. Later files get the first free number
+  // (trace_claim.h). Before each write, `complete` is called to add facts about processes to the trace.
   BlackBoxFiles(TraceOutput& output, std::string wanted, std::function<void()> complete);
 
-  // Call after each turn of the recorder. True if the program has run out of memory and a file was written.
+  // Call after each drain pass of the recorder. If the program has run out of memory, writes a file. Returns
+  // true if a file was written.
   bool WriteAfterOutOfMemory();
-  // Carries out requests to the job (job_orders.h), each when its step has finished.
+  // Adds requests of the job (job_orders.h), and writes a file for each request whose step has finished.
   void Take(const std::vector<JobOrder>& orders);
-  // Writes a file on request (control_socket.h) and returns its path.
+  // Writes a file for a user's request (control_socket.h). Returns the path of the file.
   Result<std::string> WriteByOrder();
   // Call when the command has failed. If no step has completed since the last out-of-memory error, the file
   // of that error is written again.
   void WriteAtEnd();
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
-  // Why the last file could not be written; "" = it was written.
+  // Reason why the last file could not be written; "" = the file was written.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:

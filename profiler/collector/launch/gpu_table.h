@@ -13,15 +13,15 @@ struct GpuModel {
   std::string product;  // "NVIDIA H100 80GB HBM3"
   uint64_t capacity_bytes = 0;
   uint64_t context_bytes = 0;  // used before the first allocation of a process
-  // Only for a GPU that is not in the table: its row, with ';' between the fields.
+  // For a GPU that is not in gpus.def: its fields, separated by ';'. Otherwise empty.
   std::string description;
   int compute_capability = 0;  // 89
   // Source of the memory size: "out-of-memory messages", "24 GiB nominal, minus 4 %".
   std::string memory_source;
-  bool by_capacity = false;  // not a CUDA device: only the memory size is simulated
+  bool by_capacity = false;  // true: not a CUDA device; only the memory size is simulated
 };
 
-// The models in the order of their rows. Lines that are not rows are skipped.
+// Returns the models in the order of the rows. Lines that are not rows are skipped.
 std::vector<GpuModel> ParseGpus(const std::string& rows);
 
 }  // namespace vramscope::collector

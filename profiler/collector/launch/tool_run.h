@@ -15,14 +15,15 @@ namespace vramscope::collector {
 struct ToolEnd {
   std::string output;  // standard output, at most 1 MiB
   int exit_code = 0;
-  uint64_t most_resident_bytes = 0;  // of the program or of its largest child
+  uint64_t most_resident_bytes = 0;  // peak memory of the tool or of its largest child
 };
-// stdin is /dev/null. stderr goes to the file `log`, if any. An error if the tool cannot be started, is
-// killed, or takes longer than `limit`. Thread-safe.
+// Runs a tool with /dev/null as stdin. stderr goes to the file `log`, if `log` is not empty. Returns an error
+// if the tool cannot be started, is killed, or takes longer than `limit`. Thread-safe.
 Result<ToolEnd> RunToolToItsEnd(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
                                 const std::string& log = {});
 
-// Returns the standard output of `arguments` (the first is a path). Exit codes other than 0 are errors too.
+// Like RunToolToItsEnd, but returns the tool's standard output. Exit codes other than 0 are errors too. The
+// first argument is the path of the tool.
 Result<std::string> RunTool(const std::vector<std::string>& arguments, std::chrono::milliseconds limit,
                             const std::string& log = {});
 

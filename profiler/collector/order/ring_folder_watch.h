@@ -16,29 +16,30 @@ namespace vramscope::collector {
 
 class RingFolderWatch {
  public:
-  // If the kernel provides no watch, each Collect lists the folder.
+  // Watches the folder with inotify. If inotify is not available, each Collect() lists the folder.
   explicit RingFolderWatch(std::string folder);
   ~RingFolderWatch();
   RingFolderWatch(const RingFolderWatch&) = delete;
   RingFolderWatch& operator=(const RingFolderWatch&) = delete;
 
-  // Readable when a file has appeared; -1 if there is no watch.
+  // The inotify descriptor, readable when a file has appeared; -1 without inotify.
   [[nodiscard]] int descriptor() const { return inotify_; }
 
   struct Found {
     std::string path;
     std::unique_ptr<RingFile> file;
   };
-  // New files since the last call. A parent comes before its forked child.
+  // Returns the new ring files since the last call, in order of creation. So a parent process comes before
+  // its forked child.
   std::vector<Found> Collect();
 
-  // Programs completed since the last call: ring file ("4711.0.ring") -> path of the program. The caller
-  // removes the program.
+  // Returns the recorded programs that were completed since the last call, as a map from the ring file
+  // ("4711.0.ring") to the path of the program. The caller removes the program file.
   std::map<std::string, std::string> TakePrograms() { return std::exchange(programs_, {}); }
 
   // One sentence for each of the first 16 files that are not ring files.
   [[nodiscard]] const std::vector<std::string>& refused() const { return refused_; }
-  // Processes that could not create a ring file.
+  // Number of processes that could not create a ring file.
   [[nodiscard]] uint64_t unrecorded() const;
 
  private:
@@ -47,7 +48,7 @@ class RingFolderWatch {
   // Both add names to waiting_.
   void ReadEvents();
   void ListFolder();
-  // True: nothing more to wait for.
+  // Returns false if the header is not complete yet: try again later.
   bool TryOpen(const std::string& name, std::vector<Found>& found);
 
   std::string folder_;

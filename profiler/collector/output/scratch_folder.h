@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary folder in TMPDIR for one run (owned_folder.h). Removed at the end, also by Ctrl-C.
+// A temporary folder in TMPDIR for one run (owned_folder.h). The destructor or Ctrl-C removes the folder.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace vramscope::collector {
 
 class ScratchFolder {
  public:
-  // First removes folders of killed runs.
+  // Creates the folder. First removes the folders of killed runs.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   [[nodiscard]] std::string path() const {
     return folder_ ? folder_->path() : "";
-  }  // empty: could not be created
+  }  // "" if the folder could not be created
 
  private:
   std::optional<OwnedFolder> folder_;

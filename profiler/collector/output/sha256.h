@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104), for seal.h.
+// SHA-256 (FIPS 180-4) and HMAC-SHA256 (RFC 2104), for seal.h.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches events into the trace writer. Stops at the first failure or at the size limit. After that, every
-// event counts as lost and no call fails.
+// Writes events into a trace file in batches. Writing stops at the first failure or at the size limit. After
+// that, every event counts as lost. Add, Flush and Close may still be called.
 //
-// Events may also go into a black box (black_box.h), which is written on request.
+// A TraceOutput may also keep the events in a black box (black_box.h), which is written only on request.
 #pragma once
 
 #include <cstdint>
@@ -22,52 +22,55 @@ namespace vramscope::collector {
 
 class TraceOutput {
  public:
-  // `max_bytes` 0 = no limit. An error if the header cannot be written.
+  // Creates an output for one trace file. `max_bytes` 0 = no limit. Returns an error if the file header
+  // cannot be written.
   static Result<std::unique_ptr<TraceOutput>> Create(std::unique_ptr<trace::ByteSink> sink,
                                                      const trace::TraceClock& clock, uint64_t max_bytes);
 
   using NextSink = std::function<Result<std::unique_ptr<trace::ByteSink>>()>;
-  // Writes a series of files of about `part_bytes` each, closed at the end of a step. `next` returns the sink
-  // of the next file. Each file begins with the state that is still valid and with the last step
-  // (black_box.h). So each file is a complete trace, and any file may be removed.
+  // Creates an output for a series of files (parts). A part is closed at the end of a step, when the file has
+  // about `part_bytes`. `next` returns the sink of the next part. Each part begins with the live blocks and
+  // other state, and with the last step of the previous part (black_box.h). So each part is a complete trace,
+  // and any part may be removed.
   static Result<std::unique_ptr<TraceOutput>> CreateParts(std::unique_ptr<trace::ByteSink> sink,
                                                           const trace::TraceClock& clock, uint64_t part_bytes,
                                                           NextSink next);
 
-  // Keeps the last `steps` optimizer steps in memory. Writes nothing by itself.
+  // Creates an output that keeps the last `steps` optimizer steps in memory. Only WriteBlackBox() writes a
+  // file.
   static Result<std::unique_ptr<TraceOutput>> CreateBlackBox(const trace::TraceClock& clock, uint32_t steps);
 
-  // From now on, also embeds source files (source_embedder.h).
+  // After this call, source files of recorded stacks are written into the trace (source_embedder.h).
   void EmbedSources() { sources_.emplace(); }
 
-  // Writes a complete trace and keeps the contents. Only for a black box.
+  // Writes the black box to `sink` as a complete trace. The black box keeps its contents.
   Status WriteBlackBox(std::unique_ptr<trace::ByteSink> sink);
-  // True once after each out-of-memory error in the black box.
+  // Returns true once after each out-of-memory error. Only for a black box.
   bool TakeOutOfMemory();
-  // Number of steps that the black box has dropped.
+  // Number of steps that the black box no longer has. Only for a black box.
   [[nodiscard]] uint64_t steps_before() const { return box_->steps_before(); }
   // Number of complete optimizer steps. Only for a black box.
   [[nodiscard]] uint64_t steps_done() const { return box_->steps_done(); }
 
-  // For interning and process tables, also after a stop. Do not keep the reference: each part has its own
-  // writer.
+  // The writer, for the tables of texts, stacks and processes, also after a stop. Do not keep the reference,
+  // because each part has its own writer.
   [[nodiscard]] trace::TraceWriter& writer() { return *writer_; }
 
-  // If `event.time_ns` is before the previous event, it is raised to that time: a thread may publish a record
-  // late.
+  // Adds an event. If `event.time_ns` is before the time of the previous event, the event gets the time of
+  // the previous event, because a thread may publish a record late.
   void Add(const trace::Event& event);
   // Makes all added events readable in the file.
   void Flush();
   // Flushes and closes the trace. Call once.
   void Close();
 
-  // Stops recording, unless it has already stopped. `sentence`: the reason, such as "the disk is full".
+  // Stops writing, unless writing has already stopped. `sentence` is the reason, such as "the disk is full".
   void Stop(std::string sentence);
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] const std::string& stop_sentence() const { return stop_sentence_; }
 
-  // events: number in the file, or in the last file of a black box. events_lost: events after the stop, and
-  // events that could not be written. Exact after Flush or Close.
+  // events() is the number of events in the file, or in the last file of a black box. events_lost() counts
+  // events after the stop and events that could not be written. Both are exact after Flush() or Close().
   [[nodiscard]] uint64_t events() const { return box_ ? box_events_ : writer_->events_written(); }
   [[nodiscard]] uint64_t events_lost() const {
     return events_after_stop_ + writer_->events_lost() + (parts_ ? parts_->events_lost : 0);
@@ -88,12 +91,12 @@ class TraceOutput {
     uint64_t bytes = 0;
     NextSink next;
     BlackBox state;
-    uint64_t number = 1;       // of the part that is being written
-    uint64_t steps_done = 0;   // when that part began
-    uint64_t events_lost = 0;  // in the parts before it
+    uint64_t number = 1;       // 1-based number of the current part
+    uint64_t steps_done = 0;   // number of complete steps when the current part began
+    uint64_t events_lost = 0;  // lost events of earlier parts
   };
 
-  std::unique_ptr<trace::TraceWriter> writer_;  // for a black box: its definitions, never its events
+  std::unique_ptr<trace::TraceWriter> writer_;  // for a black box: only definitions, no events
   std::unique_ptr<BlackBox> box_;
   std::optional<Parts> parts_;
   std::optional<SourceEmbedder> sources_;

@@ -6,12 +6,12 @@
 
 namespace vramscope::collector {
 
-// From now on, the file is removed if SIGINT, SIGTERM, SIGHUP or SIGPIPE ends this program. At most 8 files
-// at a time; others are not watched.
+// After this call, the file is removed if SIGINT, SIGTERM, SIGHUP or SIGPIPE ends this program. At most 8
+// files are watched at a time. More files are ignored.
 void RemoveOnSignal(const std::string& path);
-// For a folder with all its contents, which this program must have created.
+// Like RemoveOnSignal, for a folder with all its contents. This program must have created the folder.
 void RemoveFolderOnSignal(const std::string& path);
-// Stops watching the file or folder.
+// Ends the effect of the functions above for this file or folder.
 void KeepOnSignal(const std::string& path);
 
 }  // namespace vramscope::collector

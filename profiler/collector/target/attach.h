@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a process that is already running, for a while, and then leaves it.
+// Records a process that is already running. The process continues when the recording has ended.
 //
-//   CheckTarget ── output ── session folder ── Inject ── Recorder, until enough ── pause ─┐
-//                                                      close ── has the process let go? ──┘
+//   CheckTarget ── open the trace ── session folder ── Inject ── record until the limit ─┐
+//                          close the trace ── wait until the process unmaps the rings ───┘
 //
-// The process must be in our mount and PID namespaces. The process is not our child: Ctrl-C reaches only us.
+// The process must be in the mount and PID namespaces of vramscope. The process is not a child of vramscope.
+// Therefore Ctrl-C reaches only vramscope.
 #pragma once
 
 #include <sys/types.h>
@@ -21,25 +22,26 @@ namespace vramscope::collector {
 
 struct AttachOptions {
   pid_t pid = 0;
-  // Used: output, device, depth, deep_steps, stacks, bridge, more_options, max_bytes, version, metadata, and
-  // installation, which must be set.
+  // RecordAttached() uses these members: output, device, depth, deep_steps, stacks, bridge, more_options,
+  // max_bytes, version, metadata, and installation. `installation` must be set.
   RecordOptions recording;
   uint64_t steps = 0;                                // training steps to record; 0 = no limit
-  std::optional<std::chrono::nanoseconds> duration;  // from the first events on
-  const std::atomic<bool>* interrupted = nullptr;    // becomes true to stop recording
-  // The process has a dormant recorder (injector/core/dormant.h). No ptrace is used.
+  std::optional<std::chrono::nanoseconds> duration;  // time limit, from the first events; empty = no limit
+  const std::atomic<bool>* interrupted = nullptr;    // set to true to stop recording
+  // True if the process has a dormant recorder (injector/core/dormant.h). Then the recorder starts without
+  // ptrace.
   bool through_door = false;
 };
 
 struct AttachOutcome {
   RecordOutcome recording;
-  uint64_t steps = 0;
+  uint64_t steps = 0;          // recorded training steps
   uint64_t stopped_ns = 0;     // time for which a thread of the process was stopped
-  bool process_ended = false;  // during the recording
-  bool let_go = true;          // false: the process was busy and removes the recorder later
+  bool process_ended = false;  // true: the process ended during the recording
+  bool let_go = true;          // false: the process was busy and unmaps the rings later
 };
 
-// An error means that nothing was injected and no trace was written.
+// Records the process. Returns an error if nothing was injected; then no trace is written.
 Result<AttachOutcome> RecordAttached(const AttachOptions& options);
 
 }  // namespace vramscope::collector

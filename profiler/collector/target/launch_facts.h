@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place of a process in its job: the variables that its launcher set, its host and its pod.
+// Finds the place of a process in its job: the rank and other variables that the launcher set, the host and
+// the pod.
 //
-// Why each process is examined: `vramscope record -- torchrun ...` has no rank, but its children have. Only
-// the variables of a fixed list are read, because environments hold secrets.
+// Each recorded process is examined: in `vramscope record -- torchrun ...`, torchrun has no rank, but its
+// children have ranks. Only the environment variables of a fixed list are read, because environments contain
+// secrets.
 //
 //   RANK=37 LOCAL_RANK=3 WORLD_SIZE=64 on node-09  ->  rank "37", host "node-09", env.RANK "37", ...
 #pragma once
@@ -14,13 +16,16 @@
 
 namespace vramscope::collector {
 
-// The variables with a process's rank, in order of precedence. torchrun sets RANK also under mpirun and srun.
-// mpirun inside a Slurm job passes SLURM_PROCID on unchanged. An indexed job of Kubernetes numbers its pods.
+// The variables that contain the rank of a process; the first variable that is set counts. RANK comes first,
+// because torchrun also runs under mpirun and srun. SLURM_PROCID comes after the variables of MPI, because
+// mpirun inside a Slurm job passes SLURM_PROCID on unchanged. JOB_COMPLETION_INDEX is the number of a pod in
+// an indexed Kubernetes job.
 inline constexpr std::array kRankVariables = {"RANK",     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                               "PMI_RANK", "SLURM_PROCID",         "JOB_COMPLETION_INDEX"};
 
-// "rank", "host", "pod", and "env.NAME" for each variable that is set. Unknown facts are left out. `redact`:
-// only numbers, because names of hosts, pods and jobs can identify users.
+// Returns "rank", "host", "pod", and "env.NAME" for each variable that is set. Facts that are not known are
+// left out. With `redact`, only numbers are returned, because names of hosts, pods and jobs can identify
+// users.
 [[nodiscard]] std::map<std::string, std::string> LaunchFactsOf(uint32_t pid, bool redact = false);
 
 }  // namespace vramscope::collector

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing end of the rings, for tests: does what trace_format/ring.h requires of a target process.
-// Independent of the injector, so that both ends cannot share a misunderstanding.
+// Writes rings in tests, as a recorded process must do by trace_format/ring.h. The code is independent of the
+// injector, so that an error in the injector does not hide an error in the collector.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct RingSetup {
 // A ring file in this process's memory, or in a mapped file.
 class RingMemory {
  public:
-  // Zeroed memory with a finished header.
+  // Allocates zeroed memory and writes a complete header.
   explicit RingMemory(const RingSetup& setup);
-  // <folder>/<pid>.<image>.ring. Exits the program if it cannot be created.
+  // Creates the file <folder>/<pid>.<image>.ring. Exits the program if the file cannot be created.
   RingMemory(const RingSetup& setup, const std::string& folder, uint32_t image);
   ~RingMemory();
   RingMemory(const RingMemory&) = delete;
@@ -51,13 +51,14 @@ class RingMemory {
   bool mapped_;
 };
 
-// One thread's end of one ring.
+// Writes the records of one thread into one ring.
 class RingWriter {
  public:
   // Takes the next unused or freed ring.
   explicit RingWriter(RingMemory& memory, uint32_t os_thread = 1);
 
-  // Waits while the ring is full. After the collector has detached, only counts a loss.
+  // Writes one record. Waits while the ring is full. If the collector has detached, counts the record as
+  // lost.
   void Record(uint8_t type, uint16_t small, uint32_t id, uint64_t ticks, std::span<const uint64_t> words);
   void Alloc(uint64_t ticks, uint64_t address, uint64_t size, uint64_t device = 0, uint64_t total = 0);
   void Free(uint64_t ticks, uint64_t address, uint64_t device = 0, uint64_t total = 0);
@@ -71,7 +72,7 @@ class RingWriter {
   [[nodiscard]] trace::RingHeader& header() { return *header_; }
 
  private:
-  // nullptr: nobody drains any more.
+  // Returns room for `bytes` in the ring, or nullptr if the collector has detached.
   std::byte* Place(uint64_t bytes);
 
   trace::RingFileHeader* file_;

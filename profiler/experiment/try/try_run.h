@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of `vramscope try`: the unchanged command, and the command with the change applied from outside.
-// Both are recorded on the real or the simulated device.
+// The runs of `vramscope try`. First the unchanged command runs, then the command with the change. The change
+// is applied without editing the program. Both runs are recorded on the real or the simulated device.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@ namespace vramscope::experiment {
 
 struct Measured {
   report::Answer answer;
-  std::optional<uint64_t> requested_bytes;    // the most that live blocks requested at one moment
-  std::optional<uint64_t> reserved_bytes;     // the highest reserved bytes of the framework's allocator
-  std::optional<uint64_t> device_used_bytes;  // the highest used bytes of the device
+  std::optional<uint64_t> requested_bytes;    // peak of the requested bytes of live blocks
+  std::optional<uint64_t> reserved_bytes;     // peak of the reserved bytes
+  std::optional<uint64_t> device_used_bytes;  // peak of the device's used bytes
   bool fits = true;
-  uint64_t shortfall_bytes = 0;  // missing bytes, at least; 0 = it fits, or unknown
-  int wait_status = 0;           // of the command
-  std::string trace;             // path, valid while the runner exists
+  uint64_t shortfall_bytes = 0;  // at least so many bytes are missing; 0 = fits, or unknown
+  int wait_status = 0;           // status of the command, as from waitpid()
+  std::string trace;             // path of the trace, valid while the runner exists
   uint32_t stopped_after = 0;    // number of steps before an early stop; otherwise 0
 
   [[nodiscard]] bool FailedOtherwise() const { return wait_status != 0 && fits; }
-  // True if runs are compared by requested bytes and not by allocated bytes. TensorFlow's allocator gives a
-  // request up to twice its bytes, and how much differs between two runs of one program. (JAX has the same
-  // allocator, but reports sizes of arrays: both peaks are equal.)
+  // True if the two runs must be compared by requested bytes instead of allocated bytes. TensorFlow's
+  // allocator allocates up to twice the requested bytes, and the difference varies between two runs of the
+  // same program. JAX has the same allocator, but its trace contains the sizes of arrays, so that both peaks
+  // are equal.
   [[nodiscard]] bool ComparedByRequests() const {
     return requested_bytes.value_or(answer.peak.allocated_bytes) != answer.peak.allocated_bytes &&
            answer.framework->allocator == model::AllocatorModel::kBfc;
@@ -39,17 +40,17 @@ struct Measured {
 // The result of one part of the change.
 struct Outcome {
   std::string lever;
-  std::vector<std::string> applied;  // applied parts, with places
-  std::vector<std::string> refused;  // parts that were not applied, with reasons
-  // Lines of code, if the program's framework is not PyTorch. Otherwise see LinesToWrite.
+  std::vector<std::string> applied;  // parts of the change that were applied, and where
+  std::vector<std::string> refused;  // parts that were not applied, and why
+  // The lines of code that make the change. Empty for PyTorch programs: see LinesToWrite.
   std::optional<std::vector<std::string>> lines = {};
 };
 
 struct TryPlan {
   Change change;
-  DryrunPlan run;  // command and steps; with `dry` also the device
+  DryrunPlan run;  // command and steps; if `dry` is true, also the device
   bool dry = false;
-  std::string simulated_folder;  // with `dry`
+  std::string simulated_folder;  // folder of the simulated libraries, if `dry` is true
   std::string before;            // trace to compare with; empty = run the command
   std::string keep;              // folder for the traces; empty = do not keep them
 };
@@ -58,10 +59,10 @@ class TryRunner {
  public:
   explicit TryRunner(const TryPlan& plan) : plan_(plan) {}
 
-  // Runs the unchanged command, or reads the trace of --before. `log`: the command's output. The recording
-  // includes operators for the prediction.
+  // Runs the unchanged command, or reads the trace of --before. Sets `log` to the output of the command. The
+  // recording includes operators, because the prediction needs them.
   Result<Measured> Before(std::string* log);
-  // Runs with the change. `outcomes` gets one entry per lever.
+  // Runs the command with the change. Adds one entry per lever (change) to `outcomes`.
   Result<Measured> After(CommandOutput output, std::vector<Outcome>* outcomes);
 
  private:
@@ -70,11 +71,12 @@ class TryRunner {
   Result<Measured> RunHere(const DryrunPlan& plan, CommandOutput output, std::string* log) const;
 
   const TryPlan& plan_;
-  std::optional<AssumedValues> assumed_;  // on the simulated device, once a run has needed them
+  std::optional<AssumedValues> assumed_;  // only on the simulated device: set when a run needs them
   collector::ScratchFolder scratch_;      // for the trace without the change
 };
 
-// Reads the reports of vramscope_try in `folder`, for all processes together: one entry per lever.
+// Reads the reports that vramscope_try wrote into `folder`, and merges the reports of all processes. Returns
+// one entry per lever.
 std::vector<Outcome> ReadOutcomes(const std::string& folder, const Change& change);
 
 }  // namespace vramscope::experiment

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: runs of a job's ranks with ten equal steps of one second and at most one fault.
+// Creates runs of a job's ranks, for tests. Each run has ten equal steps of one second and at most one fault.
 //
 //   RankScript rank(3);
 //   rank.long_batch_since = 5;
@@ -29,18 +29,18 @@ struct RankScript {
   uint64_t state_bytes = 0;  // optimizer state, allocated in the first step
   std::string mesh;          // "pp 1/2, dp 0/4"; "" = none
   uint64_t start_realtime_ns = uint64_t{1'700'000'000} * kSecond;
-  // Faults; 0 = none.
+  // Faults. A fault with the value 0 does not occur.
   uint32_t long_batch_since = 0;  // sequences are 1.8 times as long from this step on
-  uint64_t leak_bytes = 0;        // allocated in each step and kept
-  uint64_t context_bytes = 0;     // an extra CUDA context on cuda:0
+  uint64_t leak_bytes = 0;        // bytes allocated in each step and never freed
+  uint64_t context_bytes = 0;     // bytes of an extra CUDA context on cuda:0
   uint64_t more_weights = 0;      // extra bytes of weights
   uint64_t late_ns = 0;           // delay of each step's end
   uint64_t reserved_more = 0;     // extra reserved bytes
-  uint32_t out_of_memory_in = 0;  // step
-  uint32_t killed_in = 0;         // step
-  int32_t killed_by = 9;          // signal
+  uint32_t out_of_memory_in = 0;  // step that runs out of memory
+  uint32_t killed_in = 0;         // step in which the rank is killed
+  int32_t killed_by = 9;          // signal that kills the rank
 
-  // Ranks 1 to 7 get different faults, rank 0 none.
+  // Sets one fault. Ranks 1 to 7 have different faults, rank 0 has none.
   void PlantFaultOfRank() {
     if (rank == 1) long_batch_since = 5;
     if (rank == 2) leak_bytes = 4 * kMiB;

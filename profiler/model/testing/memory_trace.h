@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run in memory, for tests of everything above the file format: events in, Source out.
+// A trace in memory, for tests that need no file. Tests append events and read them through the Source
+// interface.
 #pragma once
 
 #include <map>
@@ -13,9 +14,9 @@ namespace vramscope::model::testing {
 
 class MemoryTrace final : public Source {
  public:
-  // Equal texts get the same id; "" gets 0.
+  // Returns the id of a text. Equal texts get the same id; "" gets 0.
   trace::StringId Intern(std::string_view text);
-  // Frames from outermost to innermost.
+  // Returns the id of a stack. `frames` go from outermost to innermost.
   trace::StackId InternStack(const std::vector<std::string>& frames);
   uint32_t AddProcess(const trace::ProcessInfo& info);
   uint32_t AddThread(const trace::ThreadInfo& info);
@@ -35,7 +36,8 @@ class MemoryTrace final : public Source {
   std::string_view String(trace::StringId id) const override;
   std::vector<trace::StringId> Stack(trace::StackId id) const override;
   Status ForEachBatch(const Visit& visit) const override;
-  // Walks all events: slow, and independent of the code under test.
+  // Returns the blocks that are alive at `time_ns`. Reads all events: slow, but independent of the code under
+  // test.
   [[nodiscard]] std::vector<trace::LiveBlock> LiveAt(uint64_t time_ns) const;
 
  private:

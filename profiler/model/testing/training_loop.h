@@ -13,7 +13,7 @@
 namespace vramscope::model::testing {
 
 struct TrainingShape {
-  uint64_t events = 10'000'000;  // at least; the last step is finished
+  uint64_t events = 10'000'000;  // minimum; the last step is always complete
   uint32_t layers = 24;
   uint64_t hidden_bytes = 1 << 20;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of a table in the memory layout of Arrow: readers need no copy.
+// Columns of a table in the memory layout of Apache Arrow, so that readers need no copy.
 //
 //   Int64Column   values   1500 │ 1510 │ 0 │ 1530          validity bits, least significant first:  1 1 0 1
 //   TextColumn    codes       0 │    1 │ 0 │    0          a dictionary: "cuda:0", "cpu"
 //
 // Validity bits exist only if a value is missing. A missing number is 0 in `values`; a missing text has the
-// code 0. Texts are UTF-8 in one line (text::Clean). Other bytes became U+FFFD.
+// code 0. Texts are UTF-8 without line breaks (text::Clean). Bytes that are not UTF-8 are replaced by U+FFFD.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace vramscope::python {
 
-// The different texts of a column, one after the other.
+// The distinct texts of a column, one after the other. Text i is bytes[offsets[i], offsets[i + 1]).
 struct Dictionary {
   std::vector<int32_t> offsets = {0};
   std::string bytes;
@@ -33,7 +33,7 @@ class Column {
   [[nodiscard]] const char* format() const { return format_; }
   [[nodiscard]] int64_t rows() const { return rows_; }
   [[nodiscard]] int64_t missing() const { return missing_; }
-  // nullptr: no value is missing.
+  // The validity bits, or nullptr if no value is missing.
   [[nodiscard]] const uint8_t* validity() const { return validity_.empty() ? nullptr : validity_.data(); }
   [[nodiscard]] virtual const void* values() const = 0;
   [[nodiscard]] virtual const Dictionary* dictionary() const { return nullptr; }
@@ -51,7 +51,7 @@ class Column {
   }
 
  private:
-  // Marks all rows so far as present.
+  // Creates the validity bits. All rows up to now are present.
   void StartValidity() {
     validity_.assign(static_cast<size_t>(rows_ / 8 + 1), 0xff);
     validity_.back() = static_cast<uint8_t>((1U << (rows_ % 8)) - 1);
@@ -111,7 +111,7 @@ class TextColumn : public Column {
   // "" is a missing value.
   void Add(std::string_view text) { AddCode(text.empty() ? kMissing : CodeOf(text)); }
   void AddMissing() { AddCode(kMissing); }
-  // Calls `text()` only for the first row with this key.
+  // Adds the text of `key`. Calls `text()` only for the first row with this key.
   template <typename Text>
   void AddKey(uint64_t key, const Text& text) {
     if (key < kFewKeys) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace or snapshot that Python has opened. Each part is read when first needed, then kept.
+// A trace or snapshot that Python has opened. Each part is read when it is first needed, and then kept in
+// memory.
 //
 //   part      read for                               tables made from it
 //   source    Open()                                 events, stacks, operators
@@ -22,16 +23,16 @@ class OpenedRun {
   // Fails if the file is neither a trace nor a snapshot.
   static Result<std::unique_ptr<OpenedRun>> Open(const std::string& path);
 
-  // The table `name`: events, blocks, series, stacks, operators or segments. `question`: lines "key=value"
-  // with device, process, rank and steps ("3" or "2:5"), as in `vramscope report`. For series also all=1: all
-  // devices. Any thread may call.
+  // Returns the table `name`: events, blocks, series, stacks, operators or segments. `question` has lines
+  // "key=value". The keys are device, process, rank and steps ("3" or "2:5"), as in `vramscope report`. For
+  // series, all=1 selects all devices. Thread-safe.
   [[nodiscard]] Result<SharedTable> TableNamed(const std::string& name, const std::string& question);
 
  private:
   explicit OpenedRun(std::shared_ptr<const model::Source> source) : source_(std::move(source)) {}
 
   Result<const model::Run*> Loaded();
-  // The content for the device that the request chooses. Keeps the last content.
+  // Returns the content for the device that `request` selects. Keeps the last content.
   Result<const exporting::Content*> ContentFor(const report::Request& request, const std::string& question);
   Result<SharedTable> Series(const std::string& question);
 

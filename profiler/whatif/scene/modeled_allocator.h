@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of PyTorch's allocator in its state before the recorded program began.
+// A model of PyTorch's caching allocator, in the state before the recorded program began.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace vramscope::whatif {
 
-// Settings for the release that recorded the step. Fails if the release rejects them, or if the backend has
-// no segments.
+// Parses allocator settings for the PyTorch release of the recording. Fails if the release rejects the
+// settings, or if they select cudaMallocAsync, which has no segments.
 [[nodiscard]] inline Result<allocator::Settings> SettingsFor(const Step& step, const std::string& text) {
   Result<allocator::Settings> settings =
       allocator::ParseSettings(text, allocator::ReleaseOf(step.torch_version));
@@ -21,7 +21,7 @@ namespace vramscope::whatif {
   return settings;
 }
 
-// An empty allocator with the streams of the run and of levers. Neither copied nor moved.
+// An empty allocator with the streams of the run and the streams that levers add. Cannot be copied or moved.
 class ModeledAllocator {
  public:
   ModeledAllocator(const Step& step, const allocator::Settings& settings)
@@ -42,7 +42,8 @@ class ModeledAllocator {
   allocator::DeviceAllocator model_;
 };
 
-// Reserved bytes at the highest allocation. PyTorch's counters keep both peaks, but not when each occurred.
+// Tracks the reserved bytes at the moment with the most allocated bytes. PyTorch's counters have both peaks,
+// but not the time of each peak.
 class ReservedThen {
  public:
   explicit ReservedThen(const allocator::Statistics& statistics) : statistics_(statistics) {}

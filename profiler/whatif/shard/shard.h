@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a recorded step of one GPU into the step of one rank of several that train together.
+// Transforms the recorded step of one GPU into the step of one rank of a job with several ranks.
 //
-// Later levers (another optimizer, checkpoints, accumulation) then see the rank's parameters and gradients.
+// Levers that are applied later (optimizer, checkpoints, gradient accumulation) work on the rank's parameters
+// and gradients.
 //
 //   replicated      parameters ━━━━━━━━━━━━━━━━━━   whole
-//                   buckets    ━━━━━━━━━━━━━━━━━━   one copy of all gradients, averaged there
+//                   buckets    ━━━━━━━━━━━━━━━━━━   one copy of all gradients, averaged in place
 //   fully sharded   parameters ━━━━━━━━━━━━━━━━━━   1/N
-//                   unit i       ├gather┤ ... ├gather┤          all of a unit's parameters, while it computes
+//                   unit i       ├gather┤ ... ├gather┤          all parameters of a unit while it computes
 //                   gradients                        ├whole┤─1/N────
 //
 // Collectives add no blocks: NCCL takes its memory from the driver.
@@ -17,45 +18,51 @@
 
 namespace vramscope::whatif {
 
-// A step of DistributedDataParallel. Buckets hold 25 MiB, the first 1 MiB, and fill in the order in which
-// gradients arrive. `as_views`: gradients are views of the buckets (gradient_as_bucket_view=True).
+// Returns the step with DistributedDataParallel. The first bucket has 1 MiB, the others have 25 MiB. Buckets
+// fill in the order in which gradients are computed. `as_views` is gradient_as_bucket_view: gradients are
+// views of the buckets.
 [[nodiscard]] Step Replicated(const Step& step, bool as_views);
 
-// ZeRO-1 as torch.distributed.optim.ZeroRedundancyOptimizer does it. Whole parameters, also frozen ones, go
-// largest first to the rank with the fewest bytes. Returns the step of the rank with most bytes.
-// Step::trained lists the parameters that this rank steps.
+// Returns the step with ZeRO-1, as in torch.distributed.optim.ZeroRedundancyOptimizer. Parameters, including
+// frozen parameters, are assigned to ranks as a whole: the largest first, each to the rank with the fewest
+// bytes. The result is the step of the rank with the most bytes. Step::trained lists the parameters that this
+// rank updates.
 [[nodiscard]] Step WithOwnState(const Step& step, uint32_t ranks);
 
-// A module that is gathered and resharded as one.
+// A module whose parameters are gathered and resharded together.
 struct Unit {
-  std::string_view path;        // "" = parameters that are in no other unit
-  std::vector<Window> forward;  // in order
+  std::string_view path;        // path of the module; "" = parameters that are in no other unit
+  std::vector<Window> forward;  // calls, in order
   Window backward;
   std::vector<BlockIndex> parameters;  // blocks
-  std::vector<Window> backwards;       // one per forward call; begin kForever: no backward
+  std::vector<Window> backwards;       // one per forward call; begin is kForever if the call has no backward
 
-  // True if the module, or one inside it, has that parameter or buffer.
+  // True if the module or one of its submodules has the parameter or buffer `name`.
   [[nodiscard]] bool Has(std::string_view name) const;
 };
-// Units for `calls` (into Step::modules) by first call, then `uncalled` modules by path, then the rest of the
-// model. A parameter belongs to the module whose path its name begins with.
+// Returns the units in this order: modules of `calls` (indices in Step::modules) in order of their first
+// call, then the modules `uncalled`, then one unit for the other parameters of the model. A parameter belongs
+// to the first unit whose path is the beginning of the parameter's name.
 [[nodiscard]] std::vector<Unit> UnitsOf(const Step& step, const std::vector<CallIndex>& calls,
                                         const std::vector<std::string_view>& uncalled = {});
-// The units in the order of named_modules(), the rest of the model last. Parameters and buffers move to the
-// device in this order.
+// Returns the units in the order of named_modules(); the unit with the other parameters is last. Parameters
+// and buffers move to the device in this order.
 [[nodiscard]] std::vector<const Unit*> AsModulesLie(const Step& step, const std::vector<Unit>& units);
-// The first end, after `at`, of the backward of a call; kForever if none. Each unit's last backward does not
-// count. At that end, memory that waits for the next module is freed (FSDPParamGroup.post_backward).
+// Returns the first position after `at` at which the backward of a call ends, or kForever. The last backward
+// of each unit does not count. At this position, FSDPParamGroup.post_backward frees memory that was kept for
+// the next module.
 [[nodiscard]] Position NextPassed(const std::vector<Unit>& units, Position at);
-// Paths of modules whose parameters the step never uses: those that match `patterns` or, without patterns,
-// members of lists of blocks. A program that shards every module shards these, but never gathers them.
+// Returns the paths of modules whose parameters the step never uses. With `patterns`, only modules that match
+// are returned; without patterns, only members of lists of blocks (nn.ModuleList). If a program shards every
+// module, these modules are sharded but never gathered.
 [[nodiscard]] std::vector<std::string_view> UncalledUnits(const Step& step, std::string_view patterns);
-// `patterns` without those that match only `uncalled` modules.
+// Returns `patterns` without the patterns that match only modules of `uncalled`.
 [[nodiscard]] std::string CalledPatterns(const Step& step, std::string_view patterns,
                                          const std::vector<std::string_view>& uncalled);
 
-// A step of rank 0 with fully_shard() on each unit and on the model. `reshard`: parameters are freed between
-// a unit's forward and backward (ZeRO-3); otherwise they stay (ZeRO-2).
+// Returns the step of rank 0 with fully_shard() on each unit and on the model. With `reshard`, a unit's
+// parameters are freed between its forward and backward (ZeRO-3). Otherwise the parameters stay gathered
+// (ZeRO-2).
 [[nodiscard]] Step FullySharded(const Step& step, const std::vector<Unit>& units, uint32_t ranks,
                                 bool reshard);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory layout of a tensor: gaps, and the strides of results computed from it.
+// Computes strides of tensors: whether a tensor has gaps in memory, and the strides of results computed from
+// it.
 //
-// A tensor with gaps is packed for the move to the host, and comes back without gaps. Backward then needs no
-// contiguous copy.
+// A tensor with gaps loses its gaps when it is offloaded to the host and loaded again. After that, backward
+// needs no contiguous copy of the tensor.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,12 @@ namespace vramscope::whatif {
 
 using Extents = std::vector<int64_t>;
 
-// Strides without gaps; the last dimension has stride 1.
+// Returns the strides of a contiguous tensor; the last dimension has stride 1.
 [[nodiscard]] Extents StridesWithoutGaps(std::span<const int64_t> sizes);
-// PyTorch's is_contiguous().
+// Returns the same as PyTorch's is_contiguous().
 [[nodiscard]] bool LiesWithoutGaps(std::span<const int64_t> sizes, std::span<const int64_t> strides);
-// Strides of a result computed from a tensor with these strides: without gaps, in the same order.
+// Returns the strides of a result that PyTorch computes from a tensor with these strides: the same order of
+// dimensions, without gaps.
 [[nodiscard]] Extents StridesOfResult(std::span<const int64_t> sizes, std::span<const int64_t> strides);
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of worker.js that the module calls. Texts are UTF-8, without a terminating zero.
+// Functions of worker.js that the WebAssembly module of the viewer calls. Texts are UTF-8 without a
+// terminating zero.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,9 @@
 
 extern "C" {
 
-// One frame: host_begin; per draw list, host_list and one host_command per command; host_end. Textures have
-// numbers. host_texture with size 0 x 0 deletes one.
+// A frame is drawn by these calls: host_begin; for each ImGui draw list, host_list and then host_command for
+// each draw command; host_end. `texture` is the number of a texture. host_texture with size 0 x 0 deletes the
+// texture.
 void VRAMSCOPE_HOST(host_texture)(int texture, const void* rgba, int width, int height);
 void VRAMSCOPE_HOST(host_begin)(int width, int height, uint32_t background);
 void VRAMSCOPE_HOST(host_list)(const void* vertices, size_t vertex_bytes, const void* indices,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue for work that the desktop program does on threads. The web module has one thread: tasks run between
-// frames.
+// A queue of tasks for the viewer in a browser. The desktop program does this work on threads. The web module
+// has only one thread, so that tasks run between frames.
 //
-//   frame   │ task (opens a file: frames are drawn from within) │ frame │ task │ frame   idle
+//   frame   │ task (while a file is read, the task draws frames) │ frame │ task │ frame   idle
 //
-// A task without an owner is dropped.
+// If no shared_ptr refers to a task, the task is dropped.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace vramscope::web {
 class Task {
  public:
   explicit Task(std::function<void()> work) : work_(std::move(work)) {}
-  // Runs the work, once.
+  // Runs the work. Does nothing if the work has already run.
   void Run() {
     if (const std::function<void()> work = std::move(work_); work) {
       work_ = nullptr;
@@ -29,7 +29,7 @@ class Task {
 };
 
 void Later(const std::shared_ptr<Task>& task);
-// Runs the oldest owned task. False if there is none.
+// Runs the oldest task that was not dropped. Returns false if there is none.
 bool RunOne();
 [[nodiscard]] bool AnyTask();
 

@@ -13,7 +13,7 @@
 #define O_NOCTTY 0
 #define O_NOFOLLOW 0
 
-// Unlike on Unix, moves the file position; no caller depends on it.
+// Unlike pwrite() on Unix, this function moves the file position. No caller depends on the file position.
 inline ssize_t pwrite(int file, const void* bytes, size_t size, off_t at) {
   return _lseeki64(file, at, SEEK_SET) < 0 ? -1 : write(file, bytes, static_cast<unsigned>(size));
 }

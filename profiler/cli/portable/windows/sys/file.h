@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// flock() for Windows. Locks one byte far beyond the end of the file, because nobody else can read a locked
-// byte.
+// flock() for Windows. Locks one byte far beyond the end of the file, because Windows does not let other
+// processes read a locked byte.
 #pragma once
 
 #include <io.h>
