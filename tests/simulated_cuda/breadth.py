@@ -111,7 +111,7 @@ def operators_text(rows: List[Row]) -> List[str]:
     lines = [f"{len(rows)} rows: {counted(rows)}.", "", *table([row for row in rows if row.result != "works"])]
     both = [row.name for row in rows if row.result == "works" and "backward" in row.note]
     forward = [row.name for row in rows if row.result == "works" and "backward" not in row.note]
-    for title, names in (("Forward and backward", both), ("Forward, for these have no backward for their kind of number", forward)):
+    for title, names in (("Forward and backward", both), ("Forward only, because these have no backward for the number types of the samples", forward)):
         listed = textwrap.wrap(", ".join(f"`{name}`" for name in names), 150, break_long_words=False, break_on_hyphens=False)
         lines += ["", f"<details><summary>{title}: {len(names)} work</summary>", "", *listed, "", "</details>"]
     return lines
