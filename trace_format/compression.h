@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// zstd with reused contexts.
+// Compression with zstd. Each object keeps its zstd context for later calls.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ class Compressor {
  public:
   explicit Compressor(int level);
 
-  // Compresses `raw` into one zstd frame in `*out` (replaced). False if zstd fails (no memory): store the
-  // bytes uncompressed.
+  // Compresses `raw` into one zstd frame and replaces `*out` by it. Returns false if zstd fails (out of
+  // memory). The caller then stores the bytes uncompressed.
   [[nodiscard]] bool Compress(ByteView raw, Bytes* out);
 
  private:
@@ -28,8 +28,8 @@ class Compressor {
 
 class Decompressor {
  public:
-  // Decompresses exactly `raw_bytes` bytes into `*out` (replaced). False if `stored` is not a zstd frame of
-  // that size. Allocates at most `raw_bytes` plus zstd's fixed context.
+  // Decompresses exactly `raw_bytes` bytes and replaces `*out` by them. Returns false if `stored` is not a
+  // zstd frame of that size. Allocates at most `raw_bytes` plus zstd's fixed context.
   [[nodiscard]] bool Decompress(ByteView stored, size_t raw_bytes, Bytes* out);
 
  private:

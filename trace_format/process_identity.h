@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identifies a process. A pid alone does not: pids are reused, and differ between pid namespaces (containers,
-// ranks that a launcher sandboxes).
+// Identifies a process of the machine. A pid alone is not enough: pids are reused, and each pid namespace
+// (containers, sandboxed ranks) has its own pids.
 //
-//   pid 2, started at tick 8114, in namespace 4026531836      the host's
-//   pid 2, started at tick 9000, in namespace 4026532417      a container's
+//   pid 2, started at tick 8114, in namespace 4026531836      a process of the host
+//   pid 2, started at tick 9000, in namespace 4026532417      a process in a container
 //
-// Also used inside recorded processes: no allocation, no exceptions, safe where open and read are.
+// This code also runs inside recorded processes. So it does not allocate and does not throw. The code may be
+// called wherever open and read may be called.
 #pragma once
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 namespace vramscope::trace {
 
 struct ProcessIdentity {
-  uint32_t pid = 0;            // in its own namespace
+  uint32_t pid = 0;            // pid in the process's own pid namespace
   uint64_t pid_namespace = 0;  // inode of /proc/<pid>/ns/pid; 0 = unknown
   uint64_t start_ticks = 0;    // field 22 of /proc/<pid>/stat; 0 = unknown
 
@@ -28,7 +29,7 @@ struct ProcessIdentity {
   bool operator==(const ProcessIdentity& other) const = default;
 };
 
-// The pid namespace of a process in /proc ("self", "4711"); 0 if not readable.
+// Returns the pid namespace of a process in /proc, such as "self" or "4711"; 0 if /proc cannot be read.
 inline uint64_t PidNamespaceOf(const char* process) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%s/ns/pid", process);
@@ -36,7 +37,7 @@ inline uint64_t PidNamespaceOf(const char* process) {
   return stat(path, &facts) == 0 ? static_cast<uint64_t>(facts.st_ino) : 0;
 }
 
-// A number from /proc/<process>/stat (fields count from 1); 0 if not readable.
+// Returns field number `wanted` (1-based) of /proc/<process>/stat; 0 if the file cannot be read.
 inline uint64_t StatFieldOf(const char* process, int wanted) {
   char path[64];
   char text[1024];
@@ -55,7 +56,7 @@ inline uint64_t StatFieldOf(const char* process, int wanted) {
 
 inline uint64_t StartTicksOf(const char* process) { return StatFieldOf(process, 22); }
 
-// The identity of the calling process.
+// Returns the identity of the calling process.
 inline ProcessIdentity OwnIdentity() {
   return {static_cast<uint32_t>(getpid()), PidNamespaceOf("self"), StartTicksOf("self")};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of values by id. Ids come in runs: 1, 2, 3, ..., with gaps in a damaged file.
+// A table of values by id. Most ids are consecutive (1, 2, 3, ...), but a damaged file may have gaps.
 //
-// An id is untrusted: a large one must not force a large vector.
+// Ids come from untrusted files, so a large id must not cause a large allocation.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace vramscope::trace {
 template <typename T>
 class SparseTable {
  public:
-  // Adds values for the ids `first`, `first` + 1, ... Ignored if ids overlap earlier ones or exceed 32 bits.
+  // Adds values for the ids `first`, `first` + 1, ... Does nothing if one of the ids was added before, or is
+  // larger than 32 bits.
   void AddRun(uint64_t first, std::vector<T> values) {
     if (values.empty() || first > std::numeric_limits<uint32_t>::max()) return;
     if (runs_.empty() || first > runs_.back().end()) {
@@ -26,7 +27,7 @@ class SparseTable {
     }
   }
 
-  // The value of `id`, or T() if it was not defined. O(log runs).
+  // Returns the value of `id`, or T() if the id has no value. O(log runs).
   T At(uint64_t id) const {
     const auto after = std::ranges::upper_bound(runs_, id, {}, &Run::first);
     if (after == runs_.begin()) return T();
@@ -40,7 +41,7 @@ class SparseTable {
     std::vector<T> values;
     uint64_t end() const { return first + values.size(); }
   };
-  std::vector<Run> runs_;  // ascending
+  std::vector<Run> runs_;  // in ascending order of ids
 };
 
 }  // namespace vramscope::trace

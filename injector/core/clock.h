@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of a record, in ticks of the clock in RingFileHeader::clock.
+// Reads the time for a record, in ticks of the clock that RingFileHeader::clock names.
 //
-// The time stamp counter costs 9 ns, clock_gettime 19. The counter is used only if its rate is constant in
-// all power states. The kernel must also find the sockets' counters in step.
+// Reading the CPU's time stamp counter takes 9 ns, and clock_gettime takes 19 ns. The counter is used only if
+// its rate is constant in all power states and the kernel has found the counters of all CPU sockets
+// synchronized.
 #pragma once
 
 #include <time.h>
@@ -13,10 +14,10 @@
 
 namespace vramscope::injector {
 
-// Set once by ChooseClock before the first record. All processes of a machine choose the same clock.
+// ChooseClock sets this once, before the first record. All processes of a machine choose the same clock.
 extern trace::ClockKind clock_kind;
 
-// `forced_monotonic`: always CLOCK_MONOTONIC (option clock=monotonic).
+// Sets clock_kind. If `forced_monotonic` (option clock=monotonic), the clock is always CLOCK_MONOTONIC.
 void ChooseClock(bool forced_monotonic);
 
 inline uint64_t MonotonicNs() {
@@ -25,7 +26,8 @@ inline uint64_t MonotonicNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// The current time, never later than the program's next action. Use it for frees.
+// Returns the current time in ticks. The CPU may read the counter before the program's previous action has
+// completed, but never after the program's next action. Use this function for frees.
 inline uint64_t Ticks() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_kind == trace::ClockKind::kTsc, 1)) return __builtin_ia32_rdtsc();
@@ -33,8 +35,9 @@ inline uint64_t Ticks() {
   return MonotonicNs();
 }
 
-// Like Ticks, and never earlier than the program's previous action. Use it for allocations: a free in one
-// thread must precede the allocation in another. Costs 6 ns more than Ticks.
+// Like Ticks, but the CPU reads the counter only after the program's previous action has completed. Use this
+// function for allocations, so that a free in one thread is never later than another thread's allocation of
+// the same address. Takes 6 ns more than Ticks.
 inline uint64_t TicksAfterAll() {
 #if defined(__x86_64__)
   if (__builtin_expect(clock_kind == trace::ClockKind::kTsc, 1)) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in the trace which hooks work, which do not, and why. So no view claims more than was observed.
+// Records in the trace which hooks work, which hooks do not work, and why. With these records, a report does
+// not claim more than was observed.
 #pragma once
 
 #include "trace_format/event.h"
 
 namespace vramscope::injector {
 
-// Records the state of `hook` in this process; a later record for the same name replaces it. `detail` may be
-// nullptr.
+// Records the state of `hook` in this process. A later record with the same hook name replaces an earlier
+// record. `detail` may be nullptr.
 void RecordCoverage(const char* hook, trace::CoverageState state, const char* detail);
 
 }  // namespace vramscope::injector

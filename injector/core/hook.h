@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of the program that this library replaces. Coverage: missing (no such symbol), hooked (found),
-// proven (called).
+// A hook: a function of the program that this library replaces. Its coverage state is "missing" (no loaded
+// object defines the symbol), "hooked" (the symbol was found) or "proven" (the program has called our
+// function).
 #pragma once
 
 #include <atomic>
@@ -11,20 +12,22 @@
 namespace vramscope::injector {
 
 struct Hook {
-  const char* symbol;  // mangled; several hooks may share a `name`
-  const char* name;    // demangled
+  const char* symbol;  // mangled name; several hooks may share a `name`
+  const char* name;    // demangled name
   void* ours;
   std::atomic<void*> found;  // the real function, set when the symbol was found
   std::atomic<bool> proven;  // our function was called
 };
 
-// Finds the real functions of hooks that have none yet. Walks the loaded objects once.
+// Searches the loaded objects for the real function of every hook whose `found` is nullptr.
 void FindRealFunctions(Hook* hooks, size_t count);
 
-// The real function of a called hook. Records kProven the first time. nullptr if no object defines it.
+// Returns the real function of a hook that the program has called, or nullptr if no object defines it. The
+// first call for a hook records kProven.
 void* ProveHook(Hook& hook);
 
-// The best state of the hooks with that name (a function may have several manglings).
+// Returns the best state of all hooks with that `name`. A function may have several mangled names, one for
+// each hook.
 trace::CoverageState StateOfHook(const Hook* hooks, size_t count, const char* name);
 
 }  // namespace vramscope::injector

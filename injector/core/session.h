@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's file in the session folder. It is created at the first event, given to threads ring by ring,
-// and left behind at exit.
+// The session of this process, and the file that contains its rings. A session is one recording, from its
+// start to its stop.
 //
-// A process that never touches a tensor creates no file.
+// The file lies in the session folder. The file is created at the process's first event. Each recording
+// thread gets one ring of the file. The file remains after the process exits. A process without events
+// creates no file.
 //
-//   no session ── Initialize ──► idle ── first event ──► recording ── collector gone ──► detached
+//   no session ── Initialize ──► idle ── first event ──► recording ── the collector ends ──► detached
 //
 //   StartSessionIn               no session             ──► recording
 //   StopSession                  idle or recording      ──► no session
 //   fork, in the child           recording              ──► idle
 //
-// On demand (attach, dormant), sessions may start and stop any number of times. Each session has a number,
-// which each thread's ring carries. A session's memory is released when no thread is inside the recorder.
+// In the state "idle", a recording is requested, but no event has occurred yet. In the state "detached", the
+// collector has ended, so nothing is recorded.
 //
-// After a failure (no space, no permission, file size limit), the process runs on unrecorded.
+// In a process that is recorded on demand (attached or dormant), sessions may start and stop any number of
+// times. Each session has a number, and each thread's ring carries the number of its session. A session's
+// memory is released when no thread is inside the recorder.
+//
+// If the file cannot be created (no space, no permission, file size limit), the process continues without
+// being recorded. Creation is tried again after one second.
 #pragma once
 
 #include <atomic>
@@ -26,15 +33,16 @@ namespace vramscope::injector {
 
 inline constexpr size_t kPageBytes = trace::kLargestPageBytes;
 
-// The state that every record reads. The kernel wipes it in a forked child (MADV_WIPEONFORK). So a child of a
-// bare clone system call cannot write into its parent's rings.
+// The session state that is read for every record. In a forked child, the kernel clears it (MADV_WIPEONFORK).
+// So a child made by a direct clone system call cannot write into its parent's rings.
 struct alignas(kPageBytes) ProcessPage {
-  std::atomic<trace::RingFileHeader*> file;  // nullptr: not recording, or not yet
-  std::atomic<uint32_t> session;             // number of the session of `file`
+  std::atomic<trace::RingFileHeader*> file;  // nullptr if the process is not being recorded
+  std::atomic<uint32_t> session;             // number of the session that `file` belongs to
 };
 extern ProcessPage process_page;
 
-// The file if this process is being recorded, else nullptr. Three loads, for the hot path.
+// Returns the file if this process is being recorded, else nullptr. The call costs three loads, so hooks can
+// make it often.
 inline trace::RingFileHeader* RecordingFile() {
   trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   if (__builtin_expect(file == nullptr, 0)) return nullptr;
@@ -43,42 +51,48 @@ inline trace::RingFileHeader* RecordingFile() {
   return __builtin_expect(wanted, 1) ? file : nullptr;
 }
 
-// True in a deep window of a recorded process.
+// True while a deep step (docs/glossary.md) of this process is being recorded.
 inline bool InDeepWindow() {
   const trace::RingFileHeader* const file = process_page.file.load(std::memory_order_acquire);
   return file != nullptr && file->deep.load(std::memory_order_relaxed) != 0;
 }
 
-// Reads the environment and chooses the clock, once. Called by the library's constructor or an earlier event.
+// Reads the environment and chooses the clock, on the first call only. The library's constructor or an
+// earlier event makes this call.
 void Initialize();
 
-// Creates the file if needed; false if not recorded. Any thread; keeps errno; not from signal handlers.
+// Creates the file if it does not exist. Returns false if the process is not recorded. May be called from any
+// thread, but not from signal handlers. Keeps errno.
 bool StartSession();
 
-// Starts a session in `folder`, whatever the environment says. `text`: as VRAMSCOPE_OPTIONS; `collector`: 0 =
-// unknown. Earlier names keep their ids and are defined again. False if a session is running or cannot be
-// created.
+// Starts a session in `folder`, even if the environment asks for no recording. `text` has the format of
+// VRAMSCOPE_OPTIONS. `collector` is the collector's process id, 0 if unknown. Names that were interned in
+// earlier sessions keep their ids, and are written into the new session again. Returns false if a session is
+// running or cannot be created.
 bool StartSessionIn(const char* folder, const char* text, int collector);
-// Ends the session, if any. Nothing is recorded from here on, not even in later children. Mappings are
-// released. Waits some milliseconds until no thread is inside the recorder. A thread that stays inside for
-// more than two seconds keeps its ring mapped, as empty memory. Not from inside the recorder, and never concurrently with
-// itself or StartSessionIn.
+// Ends the session, if there is one. Afterwards nothing is recorded, not even in children forked later. Waits
+// some milliseconds until no thread is inside the recorder, and then unmaps the rings. If a thread stays
+// inside for more than two seconds, its ring stays mapped, as empty memory.
+//
+// Do not call StopSession from inside the recorder, or concurrently with itself or StartSessionIn.
 void StopSession();
 
-// The n in the name of this process's file, <pid>.<n>.ring.
+// Returns n of this process's file name, <pid>.<n>.ring.
 uint32_t SessionImage();
 
-// Gives the calling thread a warm ring, also stored in thread_ring. nullptr if there is none (no space, 512
-// in use). Only from inside the recorder.
+// Gives the calling thread a ring whose memory pages are already present, stores it in thread_ring and
+// returns it. Returns nullptr if there is no space, or if all 512 rings are in use. Call this only from
+// inside the recorder.
 trace::RingHeader* TakeRing();
 inline std::byte* RingData(trace::RingHeader* ring) {
   return reinterpret_cast<std::byte*>(ring) + trace::kRingHeaderBytes;
 }
 
-// True if the collector is gone; then marks the session detached.
+// Returns true if the collector process has ended, and then marks the session as detached.
 bool CollectorGone();
 
-// From now on, a forked child calls `handler` before it records. At most 8 handlers, each once.
+// Registers `handler`: every child forked later calls it before the child records anything. There may be at
+// most 8 different handlers.
 void AtForkInChild(void (*handler)());
 
 }  // namespace vramscope::injector

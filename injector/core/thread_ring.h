@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's end of its ring (trace_format/ring.h), and the only way into it.
+// The calling thread's access to its ring, the buffer in shared memory that takes the thread's events
+// (trace_format/ring.h). All records are written through this file.
 //
 //   if (RecordScope scope; RawRecord* record = scope.Place(1)) { fill in *record; scope.Publish(1); }
 //
-// A record becomes visible by one release store: nobody ever sees half of one. A signal handler may interrupt
-// the filling and cause an event itself. `inside` rejects that event, which counts as lost.
+// A record becomes visible to the collector by one release store, so the collector never reads half of a
+// record. A signal handler may interrupt a thread that fills in a record, and may cause an event itself. The
+// flag `inside` rejects the signal handler's event, which is counted as lost.
 #pragma once
 
 #include <atomic>
@@ -20,15 +22,16 @@ namespace vramscope::injector {
 struct alignas(64) ThreadRing {
   std::byte* data = nullptr;
   uint64_t mask = 0;
-  uint64_t head = 0;      // as published
-  uint64_t room_end = 0;  // head may grow to here without MakeRoom; 0 without a ring
+  uint64_t head = 0;      // bytes written since the ring was made, as published
+  uint64_t room_end = 0;  // `head` may grow to this value without MakeRoom; 0 without a ring
   trace::RingHeader* header = nullptr;
   uint32_t inside = 0;   // 1 while this thread is in the recorder
-  bool stalled = false;  // not drained for kGiveUpNs: records are dropped until there is room
-  uint32_t session = 0;  // ProcessPage::session of the ring's file
+  bool stalled = false;  // the collector has read nothing for kGiveUpNs: drop records
+  uint32_t session = 0;  // number of the session that the ring belongs to
 };
 
-// Forgets the ring; `inside` stays. The thread that ends a session reads `header` and `inside`.
+// Resets all fields but `inside`. `header` is stored atomically, because the thread that ends a session reads
+// it.
 inline void ForgetRing(ThreadRing& ring) {
   ring.data = nullptr;
   ring.mask = ring.head = ring.room_end = 0;
@@ -37,13 +40,14 @@ inline void ForgetRing(ThreadRing& ring) {
   ring.session = 0;
 }
 
-// Initial-exec TLS: fast, without allocation, safe in signal handlers.
+// Thread-local storage of the initial-exec model: fast, without allocation, safe in signal handlers.
 extern constinit thread_local ThreadRing thread_ring __attribute__((tls_model("initial-exec")));
 
-// Makes room for `bytes` in one piece at ring.head. May start the session, take a ring, or wait for the
-// collector. nullptr: drop the record (counted here). Keeps errno.
+// Makes room for `bytes` contiguous bytes at ring.head. May start the session, take a ring, or wait for the
+// collector. Returns nullptr if the record must be dropped, and counts it as lost unless the recording is
+// paused. Keeps errno.
 trace::RawRecord* MakeRoom(ThreadRing& ring, size_t bytes);
-// Gives the ring back; the collector drains what is in it.
+// Gives the ring back. The collector still reads the records in it.
 void CloseRing(ThreadRing& ring);
 void CountLost(ThreadRing& ring);
 
@@ -65,7 +69,8 @@ class RecordScope {
   // False in a signal handler that interrupted the recorder.
   bool entered() const { return entered_; }
 
-  // The place for the next record of `units`; nullptr: drop it. Take ticks after this call: it may wait.
+  // Returns the place for the next record, which has `units` units of kRawUnitBytes. Returns nullptr if the
+  // record must be dropped. Read the clock after this call, because the call may wait.
   trace::RawRecord* Place(size_t units) {
     const size_t bytes = units * trace::kRawUnitBytes;
     if (__builtin_expect(!entered_, 0)) {
@@ -91,15 +96,16 @@ class RecordScope {
   bool entered_;
 };
 
-// Records one event of at most two words (one unit). Not inline: one copy serves all hooks.
+// Records one event of at most two words (one unit). Returns false if the event was dropped. The function is
+// not inline, so that all hooks share one copy.
 bool RecordUnit(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
-// For a block that was just handed out: see TicksAfterAll.
+// Like RecordUnit, but with the time of TicksAfterAll (clock.h). Use it for allocations.
 bool RecordUnitAfterAll(uint8_t type, uint16_t small, uint32_t id, uint64_t first, uint64_t second);
-// Records one event of at most kMaxEventFields words.
+// Records one event of at most kMaxEventFields words. Returns false if the event was dropped.
 bool RecordWords(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);
 bool RecordWordsAfterAll(uint8_t type, uint16_t small, uint32_t id, const uint64_t* words, size_t count);
 
-// Records one event, laid out by kRawLayout. False if it was dropped.
+// Records one event with the layout of kRawLayout. Returns false if the event was dropped.
 template <typename... Words>
 inline bool Record(trace::EventType type, uint16_t small, uint32_t id, Words... words) {
   const uint64_t word[sizeof...(Words) + 2] = {static_cast<uint64_t>(words)...};

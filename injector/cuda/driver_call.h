@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One driver call of the program: whether it is recorded, who made it, and how it ended.
+// One call of a CUDA driver function by the program: whether the call is recorded, which library made it, and
+// what it returned.
 //
-// Calls by the driver and the recorder come through here too. Only a thread's outermost call is the
-// program's.
+// The driver and the recorder also call the hooked functions. Only a thread's outermost call comes from the
+// program, so only that call is recorded.
 #pragma once
 
 #include <atomic>
@@ -18,18 +19,18 @@ namespace vramscope::injector {
 
 enum class DriverHooks : uint8_t {
   kUndecided,  // the library's constructor has not run
-  kOff,        // not recorded, or VRAMSCOPE_NO_DRIVER_HOOKS
+  kOff,        // this process is not recorded, or VRAMSCOPE_NO_DRIVER_HOOKS is set
   kOn,
 };
 extern std::atomic<DriverHooks> driver_hooks;
-// Called once, by the library's constructor.
+// Sets driver_hooks. The library's constructor calls this once.
 void DecideDriverHooks();
-bool DriverHooksAreForbidden();  // by the environment
-// After this, each function is proven again at its next call.
+bool DriverHooksAreForbidden();  // true if VRAMSCOPE_NO_DRIVER_HOOKS is set
+// Forgets which functions are proven. Each function's next call proves it again, by a coverage record.
 void ForgetDriverNames();
 
-// The real function that ours calls. Searches the loaded objects if it was not looked up through us. nullptr
-// if no object defines it.
+// Returns the driver's function, which our function calls. Searches the loaded objects if the program did not
+// look the function up through our hooks. Returns nullptr if no object defines it.
 void* FindRealDriver(DriverFunction function);
 inline void* RealDriver(DriverFunction function) {
   void* const real = real_driver[static_cast<size_t>(function)].load(std::memory_order_acquire);
@@ -47,12 +48,14 @@ class DriverCall {
   [[nodiscard]] bool is_recorded() const { return recorded_; }
   [[nodiscard]] DriverFunction function() const { return function_; }
   [[nodiscard]] const void* caller() const { return site_.return_address; }
-  // String ids; 0 = none. The first api() of a function records that its hook works.
+  // Interned name of the function; 0 if it could not be interned. A function's first api() call records that
+  // its hook works.
   uint32_t api() const;
+  // Interned name of the library that made the call; 0 if unknown.
   [[nodiscard]] uint32_t library() const { return CallingLibrary(site_); }
 
   int result = driver::kSuccess;
-  uint64_t note[2] = {};  // values that Before saves for After
+  uint64_t note[2] = {};  // values that Before() stores for After() (driver_events.h)
 
  private:
   static bool IsWanted();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our function for each row of driver_functions.def, with the driver's name and type.
+// Declares our replacement for each driver function in driver_functions.def. Our function has the same name
+// and type as the driver's function.
 //
-// The symbols are exported, so a program linked to libcuda calls our functions. If there is no driver, or the
-// driver lacks a function, ours returns CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
+// The symbols are exported, so a program that links to libcuda calls our functions. If there is no driver, or
+// if the driver lacks a function, our function returns CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND.
 #pragma once
 
 #include "injector/cuda/driver_abi.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of driver_functions.def at run time: finds a function by its symbol or by cuGetProcAddress's
-// arguments.
+// The table of hooked driver functions (driver_functions.def) at run time. Finds a function by its symbol, or
+// by the arguments of cuGetProcAddress.
 //
-// Callable inside dlsym: no locks, no allocation, no CUDA. Only whole names match.
+// These functions may be called inside dlsym: they take no locks, do not allocate and do not call CUDA. A
+// name matches only if it is equal as a whole.
 #pragma once
 
 #include <atomic>
@@ -33,22 +34,24 @@ inline const DriverForm& FormOf(DriverFunction function) {
   return driver_forms[static_cast<size_t>(function)];
 }
 
-// Newest CUDA release that the table was compared with.
+// The newest CUDA release that the table was compared with, as CUDA_VERSION: 13050 is CUDA 13.5.
 inline constexpr int kNewestKnownCuda = 13050;
 
-// kCount if there is none.
+// Returns kCount if the table has no such symbol.
 DriverFunction FindBySymbol(const char* symbol);
-// The form for this name, version and flags of cuGetProcAddress; kCount if there is none.
+// Returns the newest form of the function that the cuGetProcAddress arguments select, or kCount if there is
+// none. For example, "cuMemAlloc" may be cuMemAlloc_v2.
 DriverFunction FindByBase(const char* base, int cuda_version, uint64_t flags);
 
-// The real functions, by DriverFunction. Set at look-up, or at the first call.
+// The driver's functions, indexed by DriverFunction. Each is set when the program looks it up or calls it
+// first.
 extern std::atomic<void*> real_driver[kDriverFunctions];
 
-// Returns our function, which then calls `real`. Returns `real` itself if ours already calls another
-// library's function (of two drivers, the first is recorded).
+// Returns our function, which calls `real` from now on. If our function already calls the function of another
+// driver library, `real` itself is returned, so the program's calls of `real` are not recorded.
 void* StandInFor(DriverFunction function, void* real);
 
-// Look-ups of the table's functions.
+// How many look-ups of functions in this table the program has made, by kind.
 struct DriverLookups {
   std::atomic<uint64_t> by_dlsym, by_driver, refused;
 };

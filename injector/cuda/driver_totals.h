@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory in use as the driver reports it (driver_total), queried where it may have changed.
+// Queries the driver for the memory in use, at points where it may have changed, and records it as
+// driver_total events.
 //
-// Pools and graphs are queried after each of their operations, as they take memory in chunks; a changed
-// answer is recorded. The whole device is queried at most every 10 ms, after a call that took or freed
-// memory.
+// Memory pools and graphs are queried after each of their operations, because they take memory in chunks. The
+// answer is recorded only if it differs from the previous one. The whole device is queried at most every 10
+// ms, after a call that took or freed memory.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,11 @@
 
 namespace vramscope::injector {
 
+// Stores the device of a pool, for DeviceCodeOfPool.
 void NotePoolDevice(driver::Handle pool, int device);
-uint64_t DeviceCodeOfPool(driver::Handle pool);  // of the current device if the pool is not known
+uint64_t DeviceCodeOfPool(driver::Handle pool);  // the current device if the pool is unknown
 void RecordPoolTotal(driver::Handle pool);
-// Call when an allocation node is created: launches may take memory from then on.
+// Call this when a graph allocation node is created. From then on, graph launches may take memory.
 void NoteAllocationNode();
 bool AnyAllocationNode();
 void RecordGraphTotal(int device);

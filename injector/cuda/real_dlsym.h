@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dlsym, dlvsym and dlopen that would be called without this library.
+// Finds the dlsym, dlvsym and dlopen that the program would call if this library were not loaded.
 #pragma once
 
 namespace vramscope::injector {
@@ -8,10 +8,12 @@ using Dlsym = void* (*)(void* handle, const char* name);
 using Dlopen = void* (*)(const char* path, int flags);
 using Dlvsym = void* (*)(void* handle, const char* name, const char* version);
 
-// The next definition after this library in load order, as RTLD_NEXT. Without one (late loading): the first
-// definition before it. nullptr if there is none, such as dlsym without libdl in a glibc older than 2.34.
+// Returns the first definition of `symbol` in the objects loaded after this library, like RTLD_NEXT. If there
+// is none, because this library was loaded last, the first definition in all earlier objects is returned.
+// Returns nullptr if no object defines the symbol. For example, glibc before 2.34 defines dlsym only in
+// libdl.
 //
-// Callable before constructors: no dlsym, no loader's lock, no allocation.
+// May be called before constructors have run. Does not call dlsym, take the loader's lock or allocate.
 void* FindBehind(const char* symbol);
 Dlsym RealDlsym();
 Dlvsym RealDlvsym();

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// JAX's plug-in for CUDA in this process, and queries to it.
+// Hooks JAX's CUDA plug-in (PJRT) in this process, and calls its functions.
 //
-// jaxlib calls every function through the plug-in's one table, so its entries are changed in place. An
-// unknown table is left unchanged.
+// jaxlib calls every plug-in function through one table, so the hooks replace entries of that table. A table
+// with an unknown layout is left unchanged.
 #pragma once
 
 #include "injector/jax/pjrt_abi.h"
 
 namespace vramscope::injector::jax {
 
-// Finds the plug-in and puts the hooks in. Idempotent. True if the hooks are in place.
+// Finds the plug-in and installs the hooks, if they are not installed yet. True if the hooks are in place.
 bool HookPlugin();
 
-// The plug-in's own function, after HookPlugin().
+// Returns the plug-in's original function. Call this after HookPlugin().
 Function* Real(Entry entry);
 
-// Calls the real function; false if it fails (the error is destroyed). Sets the size of the arguments.
+// Calls the plug-in's original function. Returns false if it fails; the error object is destroyed. Sets the
+// size field of `arguments`.
 template <typename Arguments>
 bool Ask(Entry entry, Arguments& arguments);
 bool AskRaw(Entry entry, void* arguments);
@@ -26,7 +27,7 @@ bool Ask(Entry entry, Arguments& arguments) {
   return AskRaw(entry, &arguments);
 }
 
-// The entries that are replaced (buffers.cc, executions.cc, programs.cc, allocator_use.cc).
+// Our replacements for table entries, defined in buffers.cc, executions.cc, programs.cc and allocator_use.cc.
 Error* OnBufferFromHostBuffer(void* arguments);
 Error* OnBufferCopyToDevice(void* arguments);
 Error* OnBufferCopyToMemory(void* arguments);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers and layouts of CUDA's binary interface that the simulated device and its callers share.
+// Constants and struct layouts of CUDA's binary interface, as the simulated GPU and its callers use them.
 //
-// No CUDA headers are needed. One source serves CUDA 12 and 13. Driver and runtime share error numbers and
-// device attributes since CUDA 10.1.
+// With these declarations, the simulated GPU compiles without CUDA headers, for CUDA 12 and CUDA 13. The
+// driver and the runtime share error numbers and device attributes since CUDA 10.1.
 #pragma once
 
 #include <cstddef>
@@ -119,7 +119,8 @@ struct IpcHandle {
   char bytes[64];
 };
 
-// Streams that are no pointers: the default stream of the process (also 0) and of the thread.
+// Stream handles that are not pointers: the default stream of the process (also 0), and the default stream of
+// the calling thread.
 inline constexpr uintptr_t kLegacyStream = 1;
 inline constexpr uintptr_t kPerThreadStream = 2;
 

@@ -19,7 +19,8 @@
 
 namespace vramscope::simulated {
 
-// Appends `lines` to the process's file, if requested.
+// Appends `lines` to the file that VRAMSCOPE_SIMULATED_ELSEWHERE names. Does nothing if the variable is not
+// set.
 inline void TellElsewhere(const std::string& lines) {
   const char* const pattern = std::getenv("VRAMSCOPE_SIMULATED_ELSEWHERE");
   if (pattern == nullptr || lines.empty()) return;

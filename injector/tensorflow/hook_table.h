@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of TensorFlow that the injector replaces, one row each.
+// The table of all TensorFlow functions that the injector replaces, one row per function.
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //     -> our function's declaration, exported under the mangled name: the loader binds calls to it
 //     -> HookId::k<our function> and its Hook (coverage)
 //     -> Real<our function>(): the function of TensorFlow, of the same type
 //
-// Names: `nm -D` of libtensorflow_framework.so.2 in the wheels 2.15.1 and 2.21.0. Preloading reaches PLT
-// slots and vtables alike. Rows that share a readable name are forms of one hook.
+// The mangled names come from `nm -D` on libtensorflow_framework.so.2 of the wheels 2.15.1 and 2.21.0.
+// Preloading replaces calls through the PLT and through vtables. If rows have the same readable name, they
+// are versions of the same TensorFlow function.
 //
-// Types we do not look into are declared as pointers, std::align_val_t as size_t.
+// Parameters that the hooks do not read are declared as pointers, and std::align_val_t as size_t.
 #pragma once
 
 #include <cstddef>

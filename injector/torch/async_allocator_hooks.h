@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's other CUDA allocator, PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync. This allocator reports no
-// block, so we watch libc10_cuda's requests to the CUDA runtime.
+// Hooks for PyTorch's cudaMallocAsync allocator (PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync). This
+// allocator does not report its blocks, so we hook the calls of libc10_cuda to the CUDA runtime.
 #pragma once
 
 namespace vramscope::injector {
 
-// Redirects cudaMallocAsync and cudaFreeAsync of libc10_cuda alone. Does nothing without libc10_cuda. Any
-// thread; may be called again.
+// Redirects the calls of cudaMallocAsync and cudaFreeAsync in libc10_cuda, and in no other library. Does
+// nothing if libc10_cuda is not loaded. May be called from any thread, and more than once.
 void WatchAsyncAllocator();
 
 // Undoes WatchAsyncAllocator.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every function of PyTorch that the injector replaces, one row each.
+// The table of all PyTorch functions that the injector replaces, one row per function.
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //     -> our function's declaration, exported under the mangled name: the loader binds torch's calls to it
 //     -> HookId::k<our function> and its Hook (slots to patch, coverage)
 //     -> Real<our function>(): the function of torch, of the same type
 //
-// Names: `nm -D` of the wheels 1.13.1 to 2.15.0. A function with several manglings has several rows. All are
-// reached through PLT or vtable relocations.
+// The mangled names come from `nm -D` on the wheels 1.13.1 to 2.15.0. A function whose mangled name differs
+// between releases has several rows. PyTorch calls all these functions through PLT or vtable relocations.
 //
-// Types we do not look into are declared as pointers, c10::Device as two bytes by value, and types returned
-// in memory as Opaque.
+// Parameters that the hooks do not read are declared as pointers. c10::Device is declared as two bytes by
+// value. A type that is returned in memory is declared as Opaque.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@
 
 namespace vramscope::injector {
 
-// c10::Device: travels in one register.
+// c10::Device, which is passed in one register.
 struct DeviceValue {
   int8_t type;
   int8_t index;
 };
 
 // A class type that is returned in the caller's memory (at::Tensor, std::vector<at::Tensor>,
-// torch::OrderedDict). We only pass it on. Without a defined copy constructor, the compiler must construct it
-// in place.
+// torch::OrderedDict). The hooks only pass such an object on. The copy constructor is declared but not
+// defined, so the compiler must construct the object in place.
 template <size_t kBytes>
 struct Opaque {
   Opaque(const Opaque&);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hook that records each call as a range, even if an exception leaves the call.
+// Hooks that record the begin and the end of each call as a range. The end is recorded even if the call
+// throws an exception.
 //
-// In our frames, try and destructors would need the unwinder of our C++ runtime, but the program's libraries
-// use another one. Any unwinder calls a personality routine. Ours records the end and lets the exception pass
-// on.
+// Our functions cannot use try or destructors for this. Both would need the unwinder of our own C++ runtime,
+// but the program's libraries may use another unwinder. Every unwinder calls the personality routine of each
+// frame. Our personality routine records the end, and the exception continues to its handler.
 //
-//   Engine::execute throws ──► unwinder ──► our hook's frame: its personality records kRangeEnd ──► handler
+//   Engine::execute throws ──► unwinder ──► personality routine of our frame: kRangeEnd ──► exception handler
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace vramscope::injector {
 
-// An open range of this thread, in its hook's frame.
+// A range of this thread that has begun but not ended. The object lies in the stack frame of its hook.
 struct OpenRange {
   OpenRange* outer;
   trace::RangeKind kind;
@@ -29,8 +30,9 @@ void BeginRange(OpenRange& range);
 // Ends the innermost open range of this thread.
 void EndRange();
 
-// Put this into every function that calls BeginRange. The macro sets vramscope_range_personality as
-// personality routine (encoding 0x1b: PC-relative, four bytes). Without exceptions, the compiler sets none.
+// Every function that calls BeginRange must contain this macro. The macro sets vramscope_range_personality as
+// the function's personality routine (encoding 0x1b: PC-relative, four bytes). The compiler itself sets none,
+// because this library is compiled without exceptions.
 #define VRAMSCOPE_ENDS_RANGE_WHEN_UNWOUND() \
   __asm__ volatile(".cfi_personality 0x1b, vramscope_range_personality")
 

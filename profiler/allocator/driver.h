@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver calls of the caching allocator.
+// Interface for the CUDA driver calls that the caching allocator makes.
 //
-// Why an interface: a replay answers with the recorded results. An estimate answers with a device of a given
-// capacity (modeled_driver.h).
+// There are several implementations. A replay returns the recorded results. An estimate returns the results
+// of a modeled device with a given capacity (modeled_driver.h).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ class Driver {
   // cuMemUnmap and cuMemRelease.
   virtual void UnmapPages(uint64_t address, uint64_t bytes) = 0;
 
-  // Free bytes as cudaMemGetInfo reports them. Only reported in events; no decision depends on it.
+  // Returns the free bytes as cudaMemGetInfo reports them. The value appears only in events; no decision of
+  // the allocator depends on it.
   virtual uint64_t FreeBytes() = 0;
 };
 

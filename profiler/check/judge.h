@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vramscope check`: judges rules about the memory of a run, for a build server.
+// Implements `vramscope check`: tests rules about the memory of a run, for example on a build server.
 //
-// Every figure comes from another command (report, frag, leaks, diff, fleet). The figures of a failed run, or
-// of a trace with lost events, are lower bounds. Such a figure can break a rule, but not pass it.
+// Every figure comes from another command (report, frag, leaks, diff, fleet). If a run failed, or its trace
+// has lost events, its figures are lower bounds. Such a figure can prove that a rule is broken, but not that
+// the rule is kept.
 #pragma once
 
 #include <cstdint>
@@ -29,57 +30,59 @@ struct Rule {
     kBaseline,       // the two peaks of diff
     kSpread,         // groups[].allocated.spread of fleet, for all judged devices
   } kind{};
-  std::string asked;   // as requested: "--peak-below 22GiB"
-  uint64_t bytes = 0;  // the figure must be below this: kPeak to kCategory
-  // kFragmentation, kSpread: the figure must be below this. kBaseline: the allowed relative rise of the peak.
+  std::string asked;   // the option as the user wrote it: "--peak-below 22GiB"
+  uint64_t bytes = 0;  // kPeak to kCategory: the figure must be below this
+  // kFragmentation, kSpread: the figure must be below this. kBaseline: the allowed increase of the peak, as a
+  // fraction of the baseline.
   double share = 0;
-  classify::Category category{};  // kCategory
+  classify::Category category{};  // kCategory: the category that is limited
 };
-// The rule's key in JSON: "peak_below", "category".
+// Returns the rule's key in JSON, such as "peak_below" or "category".
 [[nodiscard]] const char* RuleKey(Rule::Kind kind);
 
-// A pointer may be nullptr if no rule needs it.
+// The reports of one device that rules are tested against. A pointer may be nullptr if no rule needs it.
 struct Evidence {
   const report::Answer* run = nullptr;
-  const Result<fragmentation::Answer>* fragmentation = nullptr;  // the error explains why there is none
+  const Result<fragmentation::Answer>* fragmentation = nullptr;  // an error explains why there is no figure
   const Result<leaks::Answer>* leaks = nullptr;
   const report::Answer* baseline = nullptr;
-  const diff::Diff* diff = nullptr;  // baseline -> run
+  const diff::Diff* diff = nullptr;  // changes from the baseline to the run
 };
 
 enum class Outcome : uint8_t { kPass, kFail, kNotJudged };
-[[nodiscard]] const char* OutcomeKey(Outcome outcome);  // "pass", "fail", "not_judged"
+[[nodiscard]] const char* OutcomeKey(Outcome outcome);  // returns "pass", "fail" or "not_judged"
 
 struct Verdict {
   Rule rule;
   Outcome outcome = Outcome::kNotJudged;
-  // The measured figure and its limit. Shares for kFragmentation and kSpread, bytes per step for kNoLeak,
-  // otherwise bytes. Absent if unknown.
+  // The measured figure and its limit; absent if unknown. Figure and limit are fractions for kFragmentation
+  // and kSpread, bytes per step for kNoLeak, and bytes for other kinds.
   std::optional<uint64_t> measured_bytes;
   std::optional<uint64_t> limit_bytes;
   std::optional<double> measured_share;
   std::optional<double> limit_share;
-  uint64_t places = 0;  // kNoLeak: number of places that grow
-  // Of the devices with the worst outcome, the one with the highest figure. kSpread: the peak furthest from
-  // the median.
+  uint64_t places = 0;  // kNoLeak: number of code locations whose memory grows
+  // The device that decided the outcome. Among the devices with the worst outcome, this device has the
+  // highest figure. For kSpread, the peak of this device is furthest from the median.
   report::Spoken decided_by;
   size_t judged = 1;  // number of devices
   size_t broken = 0;  // number of devices that break the rule
-  // kNotJudged: the reason, to follow "could not be judged: ". Otherwise the first place that leaks, or the
-  // change since the baseline. Names as recorded.
+  // kNotJudged: the reason, as a continuation of "could not be judged: ". For other outcomes: the first code
+  // location that leaks, or the cause of the change since the baseline. The text contains names exactly as
+  // recorded.
   std::string detail;
 };
 
-// Judges one device.
+// Tests all rules on one device.
 [[nodiscard]] std::vector<Verdict> Judge(const std::vector<Rule>& rules, const Evidence& evidence);
-// Judges all devices: a rule passes if it passes on every device.
+// Tests all rules on all devices. A rule passes if it passes on every device.
 [[nodiscard]] std::vector<Verdict> JudgeAll(const std::vector<Rule>& rules, const std::vector<Evidence>& all);
 
-// The worst outcome. A failure is worse than "not judged".
+// Returns the worst outcome. kFail is worse than kNotJudged.
 [[nodiscard]] Outcome Overall(const std::vector<Verdict>& verdicts);
 
-// One JSON document (docs/json.md). `devices`: all judged devices, the one that a report would describe
-// first.
+// Returns one JSON document (docs/json.md). `devices` contains all judged devices; the first is the device
+// that `report` would describe.
 [[nodiscard]] std::string ToJson(const std::vector<const report::Answer*>& devices,
                                  const std::vector<Verdict>& verdicts);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The circumstances of a block's allocation, used by the rules of categories.h in addition to labels.
+// The circumstances of a block's allocation, such as its phase and step. The rules of categories.h use them
+// in addition to labels.
 #pragma once
 
 #include <span>
@@ -14,23 +15,25 @@ namespace vramscope::classify {
 struct Birth {
   timeline::Part part = timeline::Part::kOther;
   uint32_t step = 0;
-  model::EventIndex backward = model::kNever;  // begin of the backward pass that this phase leads to
-  // End of the step after the allocation's step; kNever if there is none.
+  // Begin of the backward pass that follows the allocation's phase; kNever if there is none.
+  model::EventIndex backward = model::kNever;
+  // End of the step that follows the step of the allocation. kNever if there is no such step.
   model::EventIndex next_step_end = model::kNever;
-  // For a block allocated in the optimizer's first step: the end of that step. kNever if labels name the
-  // optimizer's state.
+  // End of the optimizer phase, for a block that is allocated in this phase of the first step. kNever for
+  // other blocks. Also kNever if labels name the optimizer's state.
   model::EventIndex optimizer_end = model::kNever;
   bool before_first_step = false;
-  bool kept = false;         // allocated between two steps, and kept (kept.h)
+  bool kept = false;         // allocated between two steps, and not freed in the next step (kept.h)
   bool weight_copy = false;  // part of a copy of all weights, allocated between two steps
   // The block existed before the recorder attached to the process.
   bool held = false;
 };
 
-// True if the block is freed before Birth::next_step_end, or if there is no such step.
+// True if the block was allocated in a step and is freed before Birth::next_step_end, or if there is no next
+// step. The result is false for a block that was allocated outside of steps.
 [[nodiscard]] bool IsGoneSoon(const model::Block& block, const Birth& birth);
 
-// Of() must be called in order of allocation.
+// Returns the Birth of each block. Of() must be called in order of allocation.
 class Births {
  public:
   Births(const model::Run& run, std::span<const timeline::Training> training);
@@ -48,8 +51,10 @@ class Births {
 
   const model::Run& run_;
   bool state_is_labeled_ = false;
-  std::unordered_map<uint32_t, bool> held_stacks_;  // by stack: true if it has only trace::kHeldFrame
-  uint32_t last_stack_ = 0;                         // of the last lookup; the next block often has the same
+  // By stack id: true if the only frame is trace::kHeldFrame.
+  std::unordered_map<uint32_t, bool> held_stacks_;
+  // Stack id of the last lookup, cached because the next block often has the same stack.
+  uint32_t last_stack_ = 0;
   bool last_held_ = false;
   std::span<const timeline::Training> training_;
   std::vector<Place> places_;  // by process

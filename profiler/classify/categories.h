@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The category of every block at every moment of its life, with the fact that proves it.
+// Determines the category of every block at every moment of its life, and the fact that proves the category.
 //
 // A block changes its category at most twice.
 //
-//   birth                     released            labeled                  free
+//   allocated                 released by autograd labeled              freed
 //   ├──── activation ─────────┼──── temporary ────┼──── gradient ──────────┤
 //
-// Rules, strongest first. A label applies to the block's whole life, except a gradient label:
-//   communication, gradient              allocated for communication: buckets, gathered parameters. A bucket
-//                                        is a gradient if gradients are views of it
-//   parameter, optimizer state, buffer   labels, except labels of temporary leaves (leaves.h)
-//   gradient                             label, from its event on
-//   optimizer state                      no label: allocated in an optimizer's step and alive one full step
-//                                        later
-//   workspace, input                     labels
-//   communication                        read or written by a collective, never saved by autograd
-//   input                                no label: allocated in a data loader, or while a batch is prepared
-//                                        and then saved or alive in backward. If the program keeps it,
-//                                        unattributed after one full step
-//   activation                           saved by autograd, until the last reference is released. Without
-//                                        recorded saves: allocated in forward and alive in backward
-//   temporary                            by the phase of the allocation; unattributed outside of all phases
+// The rules, strongest first. A label applies to the block's whole life. Only a gradient label applies from
+// its own event on.
+//
+//   communication, gradient              allocated for communication, such as buckets or gathered weights.
+//                                        A bucket is a gradient if gradients are views of it
+//   parameter, optimizer state, buffer   labeled so, except for leaves that are not parameters (leaves.h)
+//   gradient                             labeled so, from the label's event on
+//   optimizer state                      not labeled, but allocated while an optimizer ran, and still alive
+//                                        one full step later
+//   workspace, input                     labeled so
+//   communication                        read or written by a collective, but never saved by autograd
+//   input                                not labeled, but allocated in a data loader, or allocated while a
+//                                        batch is prepared and then saved by autograd or alive in backward.
+//                                        If the program keeps the block, it is unattributed after one full
+//                                        step
+//   activation                           saved by autograd, until the last reference is released. If no saves
+//                                        were recorded: allocated in forward and alive in backward
+//   temporary                            other blocks allocated in a phase. Blocks allocated outside of all
+//                                        phases are unattributed
 #pragma once
 
 #include <array>
@@ -34,8 +38,9 @@
 
 namespace vramscope::classify {
 
+// A part of a block's life with one category.
 struct Stretch {
-  model::EventIndex begin = 0;  // ends at the next stretch's begin; the last one ends when the block is freed
+  model::EventIndex begin = 0;  // ends where the next stretch begins, or when the block is freed
   Category category = Category::kUnattributed;
   Proof proof = Proof::kBornOutsidePhases;
 };
@@ -50,7 +55,7 @@ class Life {
   // The stretch that contains event `at`.
   [[nodiscard]] const Stretch& At(model::EventIndex at) const;
 
-  // Appends a stretch. Replaces the last stretch if that stretch does not begin earlier.
+  // Appends a stretch. If the last stretch does not begin earlier than `stretch`, replaces the last stretch.
   void Add(const Stretch& stretch);
 
  private:
@@ -60,7 +65,7 @@ class Life {
 
 class Categories {
  public:
-  // `training`: one per process. O(blocks).
+  // `training` has one element per process. O(blocks).
   Categories(const model::Run& run, std::span<const timeline::Training> training);
 
   [[nodiscard]] Life Of(model::BlockId block) const;
@@ -85,9 +90,10 @@ class Categories {
   static constexpr size_t kGroup = 64;
 
   const model::Run& run_;
-  std::vector<First> first_;        // by block
-  std::vector<Later> later_;        // the second and third stretches, by block
-  std::vector<uint32_t> later_of_;  // by group of kGroup blocks: first index in `later_`; plus one end entry
+  std::vector<First> first_;  // by block
+  std::vector<Later> later_;  // the second and third stretches, by block
+  // For each group of kGroup blocks, the index of its first entry in `later_`; plus one end entry.
+  std::vector<uint32_t> later_of_;
 };
 
 }  // namespace vramscope::classify

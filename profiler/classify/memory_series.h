@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocated bytes by category over the whole run, exact in any pixel column at any zoom. A column shows its
-// moment with the most bytes, and also the lowest value.
+// Allocated bytes by category over the whole run, for drawing a chart at any zoom. Each pixel column shows
+// the moment with the most bytes in its time range, and the lowest value. Both are exact.
 //
-//   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...      a leaf: 32 deltas, the bytes by category before them, and the extremes
-//          └ leaf ┘└ leaf ┘       of the total; a tree over the leaves (min_max_tree.h)
+// The changes of the run (deltas) are stored in groups of 32, called leaves. Each leaf stores the bytes by
+// category before its first delta, and the minimum and maximum of the total within the leaf. A tree over the
+// leaves finds the extremes of any range of leaves (min_max_tree.h).
+//
+//   bytes  ▂▂▆█▆▂▂▃▇█▅▂  ...
+//          └ leaf ┘└ leaf ┘
 #pragma once
 
 #include <array>
@@ -27,30 +31,32 @@ constexpr CategoryMask MaskOf(Category category) {
 struct MemoryColumn {
   uint64_t low = 0;
   uint64_t high = 0;
-  model::EventIndex high_event = 0;  // the event that leads to the first state with `high` bytes
-  CategoryBytes categories = {};     // bytes in that state, of all categories
+  model::EventIndex high_event = 0;  // the event after which `high` bytes were first allocated
+  CategoryBytes categories = {};     // bytes after high_event, of all categories
 };
 
 class MemorySeries {
  public:
-  // Reads the run once and keeps no reference to it. Bytes whose allocation was not seen are unattributed.
+  // Reads the run once and keeps no reference to it. If the allocation of a block was not recorded, its bytes
+  // are unattributed.
   MemorySeries(const model::Run& run, const Categories& categories, model::DeviceIndex device);
 
-  // The lowest and highest sums of a set of categories.
+  // A set of categories, and the minimum and maximum of the categories' sum for each leaf.
   struct Choice {
     CategoryMask categories = 0;
     timeline::MinMaxTree leaves;
   };
-  // O(deltas): 5 ms per million. Any thread.
+  // Computes a Choice. O(deltas): 5 ms per million. May be called from any thread.
   [[nodiscard]] Choice Count(CategoryMask categories) const;
-  // From now on `low` and `high` cover only these categories.
+  // Selects the categories that `low` and `high` are computed from.
   void Show(Choice choice) { shown_ = std::move(choice); }
   void Show(CategoryMask categories) { Show(Count(categories)); }
   [[nodiscard]] CategoryMask shown() const { return shown_.categories; }
 
-  // The column for the states after events `first` to `last`, both included; first <= last.
+  // Returns the column for the states after events `first` to `last`, both included. Requires first <= last.
   [[nodiscard]] MemoryColumn Over(model::EventIndex first, model::EventIndex last) const;
-  // Computes many columns in order. Each column begins where the previous one ends, or one event later.
+  // Computes many columns from left to right, faster than MemorySeries::Over. Each column begins where the
+  // previous column ends, or one event later.
   class Walk {
    public:
     explicit Walk(const MemorySeries& series) : series_(series) {}
@@ -61,6 +67,7 @@ class MemorySeries {
     size_t deltas_ = 0;  // deltas up to the end of the last column
     int64_t total_ = 0;  // total at that point
   };
+  // Bytes by category after `event`.
   [[nodiscard]] CategoryBytes After(model::EventIndex event) const;
   // The highest total of the shown categories in the run.
   [[nodiscard]] uint64_t peak() const;
@@ -70,7 +77,8 @@ class MemorySeries {
   static constexpr size_t kLeaf = 32;
   static constexpr uint8_t kNowhere = kCategoryCount;  // not allocated
 
-  // Bytes that move from one category to another. kNowhere: an allocation or a free.
+  // An allocation, a free, or a change of category. For an allocation, `from` is kNowhere. For a free, `to`
+  // is kNowhere.
   struct Delta {
     model::EventIndex event = 0;
     uint32_t bytes_low = 0;
@@ -88,7 +96,7 @@ class MemorySeries {
   // The change in the sum of `categories`.
   static int64_t Change(const Delta& delta, CategoryMask categories);
   static int64_t Sum(const CategoryBytes& bytes, CategoryMask categories);
-  // Deltas with event <= `event`.
+  // Number of deltas with event <= `event`.
   [[nodiscard]] size_t CountUntil(model::EventIndex event) const;
   [[nodiscard]] CategoryBytes BytesAfter(size_t deltas) const;
   // True if the state after `deltas` deltas is the state after a complete event.

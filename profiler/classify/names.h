@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of blocks: "layers.0.weight" for a parameter and its gradient, "exp_avg of layers.0.weight" for
-// optimizer state.
+// Finds the names of blocks: "layers.0.weight" for a parameter and its gradient, "exp_avg of layers.0.weight"
+// for optimizer state.
 //
-// Autograd's own labels have no name, but they contain the identity of their tensor. So a gradient gets the
-// name of its parameter.
+// Labels that come from autograd have no name, but they contain the identity of their tensor. By this
+// identity, a gradient gets the name of its parameter.
 //
-//   label (shim)            block A, "layers.0.weight", tensor T
+//   label (module hooks)    block A, "layers.0.weight", tensor T
 //   label (AccumulateGrad)  block A, no name,           tensor T
 //   label (AccumulateGrad)  block B, gradient,          tensor T     -> B is called "layers.0.weight"
 #pragma once
@@ -21,7 +21,7 @@ class Names {
  public:
   explicit Names(const model::Run& run);
 
-  // The block's name, or "" if nothing named it. Valid while the run exists.
+  // Returns the block's name, or "" if no label names it. The result is valid as long as the run exists.
   [[nodiscard]] std::string_view Of(model::BlockId block) const;
 
  private:
@@ -33,19 +33,19 @@ class Names {
     uint32_t name = 0;
   };
   static constexpr uint64_t kAnyTensor = ~uint64_t{0};
-  // The best name in those of the block's labels that are about `tensor` (kAnyTensor: in all labels); 0 =
-  // none.
+  // Returns the best name in the block's labels for `tensor`. With kAnyTensor, all labels of the block are
+  // searched. Returns 0 if there is no name.
   [[nodiscard]] uint32_t NameInLabels(model::BlockId block, uint64_t tensor) const;
   [[nodiscard]] uint32_t NameOfTensor(const model::Label& label) const;
 
   const model::Run& run_;
-  std::vector<TensorName> tensors_;  // by process, tensor, event
+  std::vector<TensorName> tensors_;  // sorted by process, tensor, event
 };
 
-// The module of a name: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight"; "" at the top
-// of the model.
+// Returns the module part of a name: "layers.0" for "layers.0.weight" and for "exp_avg of layers.0.weight".
+// Returns "" for a parameter of the top module.
 [[nodiscard]] std::string_view ModuleOfName(std::string_view name);
-// The parameter of a name: "layers.0.weight" for "exp_avg of layers.0.weight".
+// Returns the parameter part of a name: "layers.0.weight" for "exp_avg of layers.0.weight".
 [[nodiscard]] std::string_view ParameterOfName(std::string_view name);
 
 }  // namespace vramscope::classify

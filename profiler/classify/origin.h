@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the program a block was allocated, also in light steps.
+// Finds the place in the program where a block was allocated, even for blocks of light steps, which are
+// recorded without stacks and modules.
 //
-// The n-th allocation of a light step gets the origin of the n-th allocation of a deep step, if both steps
-// allocate equal sizes up to there. n counts from the begin or from the end. Other blocks of a light step
-// have no origin.
+// Light steps and deep steps usually make the same allocations. So the n-th allocation of a light step gets
+// the origin of the n-th allocation of a deep step, if all allocations before it have equal sizes. The same
+// is done from the end of the step backward. Other blocks of a light step have no origin.
 //
 //   deep step 3    512 64 64 4096 ... 64 512        each with module and op
 //   light step 9   512 64 64 4096 ... 64 512        the same places, marked "as in step 3"
@@ -21,7 +22,7 @@ namespace vramscope::classify {
 struct Origin {
   model::ContextId context = 0;  // 0 = not known
   uint32_t stack = 0;            // 0 = not known
-  uint32_t as_in_step = 0;       // the deep step that provides the origin; 0 = recorded with the block itself
+  uint32_t as_in_step = 0;       // the deep step that provides the origin; 0 = recorded for this block
 };
 
 class Origins {
@@ -33,7 +34,7 @@ class Origins {
   [[nodiscard]] Origin Of(model::BlockId block);
 
  private:
-  // Blocks of one process, device and step, in order.
+  // The blocks of one process, device and step, in order of allocation.
   using StepBlocks = std::vector<model::BlockId>;
   struct Key {
     model::ProcessIndex process = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes by category, and the live blocks themselves, at chosen moments.
+// Computes the bytes by category, and lists the live blocks, at given moments of a run.
 //
-// O(blocks x log moments + result).
+// Both functions take O(blocks x log moments + size of the result).
 #pragma once
 
 #include <functional>
@@ -13,14 +13,15 @@
 
 namespace vramscope::classify {
 
-// For each of `moments`, the bytes allocated on the device after that event. `moments`: event positions in
-// any order. The sums equal DeviceCurve::AllocatedAfter. Bytes whose allocation was not seen are
-// unattributed.
+// Returns, for each of `moments`, the bytes by category that are allocated on the device after that event.
+// `moments` are event positions in any order. The sum of the categories equals DeviceCurve::AllocatedAfter.
+// If the allocation of a block was not recorded, its bytes are unattributed.
 [[nodiscard]] std::vector<CategoryBytes> UsageAt(const model::Run& run, const Categories& categories,
                                                  const timeline::DeviceCurve& curve,
                                                  std::span<const model::EventIndex> moments);
 
-// For each of `moments`, the blocks alive on the device after that event, in order of allocation.
+// Returns, for each of `moments`, the blocks that are alive on the device after that event, in order of
+// allocation.
 [[nodiscard]] std::vector<std::vector<model::BlockId>> LiveAt(const model::Run& run,
                                                               const model::Device& device,
                                                               std::span<const model::EventIndex> moments);

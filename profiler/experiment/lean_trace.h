@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces the trace of one re-run process to the data that answers need. Dozens of reduced traces fit into a
-// trace.
+// Reduces the trace of one re-run process to the data that what-if answers need. One trace can store dozens
+// of reduced traces.
 //
-// Kept: every allocation of the run, and the complete deep step.
+// The reduced trace contains every allocation of the run, and the complete deep step.
 #pragma once
 
 #include "trace_format/bytes.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The savings that a report suggests: the usual changes to a training program, for one recorded step.
+// Computes the savings that a report suggests: the effect of common changes to a training program on one
+// recorded step.
 #pragma once
 
 #include <optional>
@@ -10,9 +11,9 @@
 
 namespace vramscope::experiment {
 
-// Nothing without a GPU, a deep step, or settings that can be modeled. Adds at most about 0.3 s to reading
-// the trace: for very large steps, fewer changes are predicted. `path`: the trace, for its variants; "" =
-// without variants.
+// Returns nothing if the run has no GPU or no deep step, or if the allocator's settings cannot be modeled.
+// Takes at most about 0.3 s, because fewer changes are predicted for very large steps. `path` is the path of
+// the trace, for reading its stored variants; "" = without variants.
 [[nodiscard]] std::optional<report::Savings> FindSavings(const classify::Analysis& analysis,
                                                          model::DeviceIndex device, const std::string& path);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of an export: an analyzed run, and the report's answer about it.
 //
-// Why the answer: an export does not compute a report's figures again. Sums over rows and points of the
-// export give equal figures (tests/export).
+// An export takes its totals from the report's answer, and does not compute them again. Sums over the
+// export's rows and points give equal figures (tests/export).
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@
 
 namespace vramscope::exporting {
 
-// Rows between two calls of the progress function.
+// Number of rows between two calls of the progress function.
 inline constexpr uint64_t kBetweenTellings = 4096;
 
 class Content {
  public:
-  // `analysis` must outlive the result. Live stacks: at request.at, or at the peak. Fails as
-  // report::BuildAnswer does, and if nothing was allocated.
+  // `analysis` must outlive the result. Live stacks are those at the moment `request.at`, or at the peak if
+  // no moment is requested. Fails if report::BuildAnswer fails, or if nothing was allocated.
   static Result<Content> Of(const classify::Analysis& analysis, report::Request request);
 
-  // `done`: number of rows written so far.
+  // Called with the kind of rows (`things`), the number of rows written so far, and the total number of rows.
   using Progress = std::function<void(std::string_view things, uint64_t done, uint64_t total)>;
   void Watch(Progress progress) { progress_ = std::move(progress); }
   void Tell(std::string_view things, uint64_t done, uint64_t total) const {
@@ -35,7 +35,7 @@ class Content {
 
   [[nodiscard]] const classify::Analysis& analysis() const { return *analysis_; }
   [[nodiscard]] const model::Run& run() const { return analysis_->run(); }
-  // With all owners. moments[0] has the blocks of the live stacks.
+  // The report's answer, with all owners. moments[0] contains the blocks of the live stacks.
   [[nodiscard]] const report::Answer& answer() const { return answer_; }
   [[nodiscard]] const std::vector<timeline::DeviceCurve>& curves() const { return curves_; }
   [[nodiscard]] model::DeviceIndex device() const { return device_; }

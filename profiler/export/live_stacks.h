@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The live bytes at one moment, by allocating stack: the data for flame graphs.
+// Computes the bytes that are live at one moment, by the stack that allocated them. The result is the data of
+// a flame graph.
 #pragma once
 
 #include <string>
@@ -15,9 +16,10 @@ struct LiveStack {
   uint64_t blocks = 0;
 };
 
-// The live stacks at the content's moment, without the interpreter's own frames. Without a recorded stack:
-// the module, the autograd node and the operator. The bytes sum to the allocated bytes. Bytes whose
-// allocation was not recorded have the frame "not seen".
+// Returns the stacks of the blocks that are live at the content's moment, without the frames of the Python
+// interpreter itself. For a block without a recorded stack, the frames are the module, the autograd node and
+// the operator. The sum of the bytes equals the allocated bytes. If the allocation of a block was not
+// recorded, its frame is "not seen".
 [[nodiscard]] std::vector<LiveStack> FindLiveStacks(const Content& content);
 
 }  // namespace vramscope::exporting

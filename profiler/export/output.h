@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffered output file for text and numbers, for two million rows per second.
+// A buffered output file for text and numbers. The buffer makes two million rows per second possible.
 #pragma once
 
 #include <charconv>
@@ -28,7 +28,7 @@ class Output {
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     Text({digits, static_cast<size_t>(end - digits)});
   }
-  // Writes the rest. Returns the first failure of all writes.
+  // Writes the buffered bytes. If any write has failed, returns the first error.
   [[nodiscard]] Status Finish();
 
  private:

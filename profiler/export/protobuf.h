@@ -17,7 +17,7 @@ class Message {
     Varint(value);
     return *this;
   }
-  // Also for packed numbers and for messages.
+  // Adds a length-delimited field: bytes, a string, packed numbers or a message.
   Message& Bytes(uint32_t field, std::string_view bytes) {
     Varint(uint64_t{field} << 3 | 2);
     Varint(bytes.size());
@@ -25,7 +25,7 @@ class Message {
     return *this;
   }
   Message& Sub(uint32_t field, const Message& message) { return Bytes(field, message.bytes_); }
-  // Appends to a packed field, without a tag.
+  // Appends a number without a field tag, for the contents of a packed field.
   Message& Varint(uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the SQLite export with unchanged recorded data: stacks, operators, driver calls, counters.
+// Writes those tables of the SQLite export that contain recorded data unchanged: stacks, operators, driver
+// calls, counters.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ class Stacks {
  public:
   Stacks(const model::Run& run, Database& db, Texts& texts)
       : run_(run), texts_(texts), rows_(db, "stacks", 3) {}
-  // Appends the stack's number to `rows`, or NULL if `stack` is 0.
+  // Appends the number of `stack` to `rows`, or NULL if `stack` is 0. The first call with a stack also writes
+  // the stack's frames.
   void Put(Rows& rows, uint32_t stack);
 
  private:
@@ -25,9 +27,9 @@ class Stacks {
   std::unordered_set<uint32_t> written_;
 };
 
-// Operator calls in deep steps, outer ones first.
+// Writes the operator calls of deep steps. An operator comes before the operators that it calls.
 void WriteOperators(const model::Run& run, Database& db, Texts& texts, Stacks& stacks);
-// Segments, the used bytes of each device, and the bytes of each owner of device memory.
+// Writes the segments, the used bytes of each device, and the bytes of each owner of device memory.
 void WriteDriverFacts(const model::Run& run, Database& db);
 void WriteCounters(const model::Run& run, Database& db);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope frag`, as plain data.
+// The answer of `vramscope frag`, as plain structs, and the functions that compute it.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace vramscope::fragmentation {
 
-// A freed block that another stream may still use.
+// A block that was freed but cannot be reused yet, because another stream may still use it.
 struct WaitingBlock {
   Block block;
   BlockText text;
-  uint64_t stream = 0;  // handle of its own stream
-  // All other streams: the block may wait for any of them. This is certain only if there is one other stream.
+  uint64_t stream = 0;  // handle of the stream that the block was allocated for
+  // Handles of all other streams. The block may wait for any of them. If there is exactly one other stream,
+  // the block waits for that stream.
   std::vector<uint64_t> waits_for;
 };
 
 struct MomentAnswer {
-  std::string asked;  // "reserved", "step:3"; for other moments the reason why they are listed
+  std::string asked;  // the requested moment, such as "step:3"; if not requested, the reason why it is listed
   Moment moment = 0;
-  std::optional<uint64_t> trace_events;  // events of the run up to the moment
+  std::optional<uint64_t> trace_events;  // number of trace events up to the moment
   uint64_t time_ns = 0;
   Place place;
   Metrics metrics;
   std::vector<LargestRequest> largest_requests;
   std::optional<uint64_t> driver_free;
-  std::vector<WaitingBlock> waiting;  // largest first
+  std::vector<WaitingBlock> waiting;  // sorted by size, largest first
 };
 
 struct PinAnswer {
@@ -41,9 +42,9 @@ struct PinAnswer {
 
 struct SegmentAnswer {
   Segment segment;
-  Domain domain;  // sums over all segments of the domain
+  Domain domain;  // sums over all segments of the same stream and pool
   PinnedSegment pinned;
-  std::vector<PinAnswer> pinned_by;  // the largest blocks
+  std::vector<PinAnswer> pinned_by;  // the largest blocks that pin the segment
 };
 
 struct SeriesPoint {
@@ -64,10 +65,10 @@ struct SeriesPoint {
 }
 
 struct Answer {
-  MomentAnswer chosen;                  // first requested moment
-  std::vector<SegmentAnswer> segments;  // most held-back bytes first
-  uint64_t segment_count = 0;           // segments with held-back bytes
-  std::vector<MomentAnswer> moments;    // requested moments, then others of interest
+  MomentAnswer chosen;                  // the first requested moment
+  std::vector<SegmentAnswer> segments;  // sorted by held-back bytes, most first
+  uint64_t segment_count = 0;           // number of segments with held-back bytes
+  std::vector<MomentAnswer> moments;    // requested moments, followed by other moments of interest
   std::vector<SeriesPoint> series;
   uint64_t events = 0;
   uint64_t peak_reserved = 0;
@@ -76,22 +77,22 @@ struct Answer {
   Troubles troubles;
   std::vector<std::string> notes;
 
-  // Over the whole run.
+  // Fragmentation of the whole run.
   [[nodiscard]] double Fragmentation() const { return FragmentationOf(peak_allocated, peak_reserved); }
 };
 
 struct Question {
-  std::vector<std::string> at;  // empty: "reserved"
-  size_t segments = 10;         // most segments to list; 0 = all
-  size_t pins = 5;              // most pins per segment; 0 = all
-  size_t points = 256;          // points in the series; 0 = no series
+  std::vector<std::string> at;  // requested moments; empty = "reserved"
+  size_t segments = 10;         // maximum number of segments to list; 0 = all
+  size_t pins = 5;              // maximum number of pins per segment; 0 = all
+  size_t points = 256;          // number of points in the series; 0 = no series
 };
 
-// The moment that `text` specifies (timeline/moment_spec.h).
+// Returns the moment that `text` specifies (timeline/moment_spec.h).
 [[nodiscard]] Result<Moment> FindMoment(const Subject& subject, const LayoutWalk& walk,
                                         const std::string& text);
 
-// Fails if a moment does not exist or if the segments are unknown.
+// Computes the answer. Fails if a requested moment does not exist, or if the segments are unknown.
 [[nodiscard]] Result<Answer> BuildAnswer(const Subject& subject, const LayoutWalk& walk,
                                          const Question& question);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the streams of segments, which driver calls do not contain. A segment has the stream of its first
-// block.
+// Finds the stream of each segment. Recorded driver calls do not contain the stream, so a segment gets the
+// stream of the first block that is allocated in it.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace vramscope::fragmentation {
 
-// Sets `stream` in the events that allocate or give back segments. `events` must be in order.
+// Sets `stream` in the events that allocate or free segments. `events` must be in order.
 void FindStreamsOfSegments(std::vector<allocator::Event>& events);
 
 }  // namespace vramscope::fragmentation

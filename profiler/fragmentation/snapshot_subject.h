@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a PyTorch snapshot to a subject.
+// Converts a PyTorch snapshot to a Subject, the input of the fragmentation analysis.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace vramscope::fragmentation {
 
-// For CUDA device `device`, or the first device with data. `source`: source of the loaded run, for
-// Subject::MomentAfter; may be nullptr.
+// Converts CUDA device `device`, or the first device with data if no device is given. `source` is the source
+// of the loaded run, which Subject::MomentAfter uses; it may be nullptr.
 [[nodiscard]] Result<Subject> SubjectOf(std::shared_ptr<const snapshot::Snapshot> snapshot,
                                         std::optional<uint32_t> device,
                                         const model::Source* source = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a device of a trace to a subject. Recorded allocator calls give the blocks, driver calls the
-// segments.
+// Converts one device of a trace to a Subject, the input of the fragmentation analysis. The blocks come from
+// recorded allocator calls, and the segments from recorded driver calls.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ namespace vramscope::fragmentation {
 // `analysis` and its run must outlive the subject. Fails if the device has no caching allocator.
 [[nodiscard]] Result<Subject> SubjectOf(const classify::Analysis& analysis, model::DeviceIndex device);
 
-// SubjectOf in two parts. The first part needs only the run, not its analysis.
+// The result of the first part of SubjectOf, which needs only the run, not its analysis.
 struct PlacedSubject {
   Subject subject;  // without steps and descriptions of blocks
-  // Adds steps and descriptions. `analysis` must outlive the subject too.
+  // The second part of SubjectOf: adds steps and descriptions of blocks. `analysis` must outlive `subject`.
   std::function<void(const classify::Analysis& analysis, Subject& subject)> explain;
 };
 [[nodiscard]] Result<PlacedSubject> PlacedSubjectOf(const model::Run& run, model::DeviceIndex device);

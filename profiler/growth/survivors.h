@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of one place in the program that are alive at the end, by the step that allocated them.
+// The blocks of one code location that are still allocated at the end of the run, grouped by the step that
+// allocated them. Used to find leaks.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@ struct Survivors {
     bytes += more;
     ++blocks;
   }
-  // If all steps come in consecutive pairs (the two sides of a step's end), merges each pair: 6, 7, 12, 13,
-  // 18, 19 become 7, 13, 19.
+  // Merges pairs of consecutive steps, if all steps form such pairs. Allocations between two steps may count
+  // toward either step, so one leak may appear in both. Example: 6, 7, 12, 13, 18, 19 become 7, 13, 19.
   void JoinSides() {
     size_t gap = 0;
     for (auto at = bytes_of_step.begin(); at != bytes_of_step.end() && std::next(at) != bytes_of_step.end();
@@ -36,8 +37,8 @@ struct Survivors {
       at = std::next(bytes_of_step.erase(at));
     }
   }
-  // Adds the blocks of another place. `near`: a step may match a neighboring step, because allocations
-  // between two steps may count toward either.
+  // Adds the blocks of another code location. If `near`, the bytes of a step may be added to a neighboring
+  // step, because allocations between two steps may count toward either step.
   void Add(const Survivors& others, bool near) {
     for (const auto& [step, more] : others.bytes_of_step) {
       uint32_t same = step;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's style sheet and scripts (assets/), and their hashes for a Content-Security-Policy
-// ("sha256-...").
+// The style sheet and scripts (assets/) of the HTML report. Each has a hash ("sha256-...") for the page's
+// Content-Security-Policy.
 #pragma once
 
 #include <string_view>

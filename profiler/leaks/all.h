@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds growth on each device of each process that matches a request. Any rank of a job may leak, not only
-// the one with the highest peak.
+// Finds memory growth on each device of each process that matches a request. All devices are examined,
+// because any rank of a job may leak, not only the rank with the highest peak.
 #pragma once
 
 #include <string>
@@ -13,18 +13,20 @@ namespace vramscope::leaks {
 
 struct DeviceGrowth {
   report::Spoken spoken;
-  Result<Answer> growth;  // error: why the device could not be judged
+  Result<Answer> growth;  // an error states why the device could not be judged
 };
 
-// Sorted by growth, most first; devices that could not be judged last. A process without steps is left out if
-// another has steps. Fails if the request names a device that does not exist, or if nothing was allocated.
+// Returns the devices sorted by growth, most first. Devices that could not be judged come last. If some
+// processes have steps, processes without steps are left out. Fails if the requested device does not exist,
+// or if nothing was allocated.
 [[nodiscard]] Result<std::vector<DeviceGrowth>> FindGrowthOfAll(const classify::Analysis& analysis,
                                                                 const report::Request& request);
 
-// Summed over all places.
+// Returns the growth per step, summed over all code locations.
 [[nodiscard]] uint64_t BytesPerStep(const Answer& answer);
 
-// One JSON document: the keys of the first judged device, and all devices in `devices`.
+// Returns one JSON document. The top-level keys describe the first judged device; the key `devices` lists all
+// devices.
 [[nodiscard]] std::string ToJson(const std::vector<DeviceGrowth>& all);
 
 }  // namespace vramscope::leaks

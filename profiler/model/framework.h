@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of the frameworks: the name in a trace, the terms of its users, and the analyses that fit.
+// A table of the supported frameworks (PyTorch, TensorFlow, JAX). For each framework it contains the name in
+// a trace, the terms that users of the framework know, and the analyses that are possible.
 //
-// The rest of the analysis reads this table and never tests for a framework.
+// All other analysis code reads this table, and never compares the name of a framework.
 #pragma once
 
 #include "profiler/model/source.h"
@@ -11,28 +12,30 @@ namespace vramscope::model {
 enum class AllocatorModel : uint8_t { kPyTorch, kBfc };
 
 struct Framework {
-  const char* name;         // "TensorFlow"
-  const char* version_key;  // in the metadata of its traces: "tensorflow.version"
+  const char* name;         // such as "TensorFlow"
+  const char* version_key;  // key in the metadata of a trace, such as "tensorflow.version"
   AllocatorModel allocator;
 
-  // A name ("JAX, free"), and a clause that follows a number ("are free inside ...").
+  // One term in two forms: `name` stands alone ("JAX, free"), `clause` follows a number ("are free inside
+  // ...").
   struct Words {
     const char* name;
     const char* clause;
   };
-  Words allocated;  // blocks of its allocator
+  Words allocated;  // blocks of the framework's allocator
   Words cached;     // free memory inside the allocator's segments
-  Words beside;     // what its libraries take outside the allocator
+  Words beside;     // memory that the framework's libraries take outside the allocator
 
-  // Categories: a name, and the same within a sentence.
+  // Terms for two categories. For these, `clause` is the form within a sentence.
   Words parameters;
   Words optimizer_state;
   const char* by_parameter;  // heading: "By parameter, with its gradient ..."
 
   bool has_deep_steps;  // operators, shapes and stacks are recorded in some steps only
-  // The reason why no change can be predicted, as a clause after "FILE: ". nullptr: changes can be predicted.
+  // The reason why no change to the program can be predicted, as a clause after "FILE: ". nullptr if changes
+  // can be predicted.
   const char* no_prediction;
-  // A change that `vramscope try` can make to its programs, as an example.
+  // Example of a change that `vramscope try` can make to a program of this framework.
   struct Example {
     const char* lever;
     const char* value;
@@ -40,7 +43,8 @@ struct Framework {
   Example example;
 };
 
-// The framework that the metadata names; the first in the table if it names several; PyTorch if none.
+// Returns the framework that the trace's metadata names. If several are named, returns the first in the
+// table. If none is named, returns PyTorch.
 [[nodiscard]] const Framework& FrameworkOf(const Source& source);
 [[nodiscard]] const Framework& PyTorch();
 

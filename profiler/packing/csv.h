@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instances as text: the columns id, lower, upper and size of MiniMalloc's benchmarks, in any order, with a
-// header line. Times are half-open: an item lives in [lower, upper).
+// Reads and writes packing problems as CSV text. Each line is one item, with the columns id, lower, upper and
+// size, in any order, after a header line. This is the format of MiniMalloc's benchmarks. An item is alive in
+// the half-open interval [lower, upper).
 #pragma once
 
 #include <string>
@@ -14,12 +15,12 @@ namespace vramscope::packing {
 
 struct NamedItems {
   std::vector<Item> items;
-  std::vector<std::string> names;  // by item
+  std::vector<std::string> names;  // by index of the item
 };
 
-// An error names the line. The sentence does not begin with a file name.
+// Parses CSV text. An error names the line, but does not begin with a file name.
 [[nodiscard]] Result<NamedItems> ParseCsv(std::string_view text);
-// Writes the same columns, and `offset`.
+// Returns CSV text with the same columns, plus the column `offset` of the packing.
 [[nodiscard]] std::string OffsetsCsv(const NamedItems& named, const Packing& packing);
 
 }  // namespace vramscope::packing

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reverse search: the largest batch that fits, for the unchanged program and with cheap changes.
+// Finds the largest batch size that fits into a memory limit, for the unchanged program and with cheap
+// additional changes.
 //
-// Each row costs more than the row before (rank.h) and allows a larger batch. Doubling and bisection find the
-// sizes, assuming that memory grows with the batch. Every size is a re-run.
+// In the result, each row costs more than the previous row (rank.h), and allows a larger batch. The sizes are
+// found by doubling and bisection, under the assumption that memory grows with the batch size. Every tried
+// size is a re-run.
 //
-// Example: recorded with 8 samples, 13 fit. The search tries 8, 16 (too large), 12, 14 (too large), 13.
+// Example: the recorded batch has 8 samples, and at most 13 samples fit. The search tries 8, 16 (too large),
+// 12, 14 (too large), 13.
 #pragma once
 
 #include <vector>
@@ -15,17 +18,18 @@
 namespace vramscope::plan {
 
 struct LargestBatch {
-  Changes others;     // in addition to the batch
-  uint64_t size = 0;  // samples; 0 = not even one sample fits
-  Verdict verdict;    // with that batch
+  Changes others;     // changes in addition to the batch size
+  uint64_t size = 0;  // number of samples; 0 = even one sample does not fit
+  Verdict verdict;    // memory and cost with this batch size
 };
 
 struct LargestBatches {
-  uint64_t recorded = 0;           // samples of the recorded batch
-  std::vector<LargestBatch> rows;  // the first row: nothing else changed
+  uint64_t recorded = 0;           // number of samples in the recorded batch
+  std::vector<LargestBatch> rows;  // the first row changes only the batch size
 };
 
-// `reruns`: nullptr if the recorded program cannot be run. The error is a sentence.
+// `reruns` is nullptr if the recorded program cannot be re-run; then the result is an error. The error is a
+// sentence.
 [[nodiscard]] Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Request& request,
                                                         Reruns* reruns);
 

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two plans is cheaper: by the time added to a step, then by the depth of the change.
+// Determines which of two plans is cheaper. The first criterion is the time that a plan adds to a step. The
+// second criterion is the depth of a plan: how deeply the plan changes the training program.
 //
-// The depths, in ascending order:
+// The levers, from the smallest to the deepest change. "Same numbers" means that training computes the same
+// values.
 //
-//   alloc-conf              an environment variable; no line of code, and the same numbers
-//   empty-cache             one line in the loop; the same numbers
-//   optimizer, same class   one argument (fused, foreach); the same update except for rounding
-//   checkpoint              lines in the model; the same numbers, given that its random states are kept
-//   accumulate              the loop is rewritten; batch statistics are computed for each part
-//   batch                   other gradients: the learning rate must be adapted
-//   amp                     other numbers everywhere: overflow, loss scaling
-//   optimizer, other class  other training: the number of steps that it needs is unknown, so it comes after
-//                           all plans with a known time
+//   alloc-conf              an environment variable, no line of code; same numbers
+//   empty-cache             one line in the training loop; same numbers
+//   optimizer, same class   one argument (fused, foreach); same update except for rounding
+//   checkpoint              lines in the model; same numbers if random states are preserved
+//   accumulate              a rewritten training loop; batch statistics are computed per micro-batch
+//   batch                   other gradients, so the learning rate must be adapted
+//   amp                     other numbers everywhere; overflow and loss scaling must be considered
+//   optimizer, other class  another training that needs an unknown number of steps, so
+//                           such a plan comes after all plans with a known time
 //
-// A plan is as deep as its deepest lever. If two are equal, the next deepest decides. Each lever's depth is a
-// power of two; a plan's depth is the sum.
+// The depth of a plan is that of its deepest lever. If the deepest levers of two plans are equal, the next
+// deepest levers decide. To compute this, each lever's depth is a power of two, and a plan's depth is the
+// sum.
 //
 // Example: alloc-conf is 1, checkpoint 8, accumulate 16. Accumulate alone (16) is deeper than alloc-conf and
 // checkpoint together (9).
@@ -30,14 +33,14 @@ namespace vramscope::plan {
 
 struct Rank {
   bool open = false;    // the added time is unknown
-  double extra_ns = 0;  // per step
+  double extra_ns = 0;  // nanoseconds that the plan adds to a step
   uint64_t depth = 0;
   size_t modules = 0;  // number of modules that are checkpointed one by one
 
   friend std::partial_ordering operator<=>(const Rank&, const Rank&) = default;
 };
 
-// `extra_ns`: sum of the times that the changes add.
+// `extra_ns` is the sum of the times that the changes add to a step, in nanoseconds.
 [[nodiscard]] Rank RankOf(const whatif::Step& step, std::span<const whatif::Asked> changes, double extra_ns);
 
 }  // namespace vramscope::plan

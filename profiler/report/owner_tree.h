@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owners of the bytes at a moment, as a tree for flame graphs and treemaps.
+// The owners of the allocated bytes at one moment, as a tree for flame graphs and treemaps. The tree has one
+// of four forms (OwnersBy):
 //
-//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm   parts of the path, autograd node, operator
+//   module      layers ─ 3 ─ mlp ─ AddmmBackward0 ─ aten::addmm   module path, autograd node, operator
 //   operator    aten::addmm ─ layers ─ 3 ─ mlp
-//   stack       <module> ─ main ─ train_step ─ forward            frames, outermost first
+//   stack       <module> ─ main ─ train_step ─ forward            stack frames, outermost first
 //   category    Activation ─ layers ─ 3 ─ mlp
 #pragma once
 
@@ -24,21 +25,22 @@ struct OwnerNode {
   std::string name;
   uint64_t bytes = 0;
   uint64_t blocks = 0;
-  classify::CategoryBytes categories = {};  // of `bytes`
-  std::vector<OwnerNode> children;          // largest first; `bytes` minus their sum is the node's own
+  classify::CategoryBytes categories = {};  // `bytes` by category
+  std::vector<OwnerNode> children;          // largest first; their sum may be less than `bytes`
 
-  // The category with the most bytes.
+  // Returns the category with the most bytes.
   [[nodiscard]] classify::Category Mostly() const;
 };
 
-// `blocks`: those alive after event `at`. The root is named "all", unknown owners are named "not known".
+// `blocks` are the blocks that are alive after event `at`. The root is named "all". An unknown owner is named
+// "not known".
 [[nodiscard]] OwnerNode MakeOwnerTree(const classify::Analysis& analysis, classify::Origins& origins,
                                       std::span<const model::BlockId> blocks, model::EventIndex at,
                                       OwnersBy by);
-// True if any owner is known.
+// True if at least one owner below the root is known.
 [[nodiscard]] bool IsKnown(const OwnerNode& root);
-// For each parent, merges children below `least` bytes, and those after the first `most_children`, into a
-// last child "7 smaller".
+// Returns a shortened tree. In each node, children below `least` bytes, and children after the first
+// `most_children`, are merged into one last child such as "7 smaller".
 [[nodiscard]] OwnerNode Abridged(const OwnerNode& tree, uint64_t least, size_t most_children);
 
 }  // namespace vramscope::report

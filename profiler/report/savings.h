@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The savings that a report suggests: usual changes to a training program, predicted for one recorded step.
+// The savings that a report suggests: the effect of common changes to a training program, predicted for one
+// recorded step.
 //
-// The list is fixed. Ranked by reserved bytes, because a GPU runs out of them.
+// The list of changes is fixed. The list is sorted by reserved bytes, because a GPU runs out of reserved
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +13,41 @@
 
 namespace vramscope::report {
 
-// One change, or two combined.
+// The effect of one change, or of two combined changes.
 struct Saving {
-  std::string title;       // "checkpoint=all": as `vramscope whatif --compare` accepts it
-  std::string cost;        // in words, without the time: "half the samples a step"
-  const char* kind = "";   // where the figures come from: "transformed", "re-run"
-  size_t levers = 1;       // number of changes that it combines
-  uint64_t allocated = 0;  // the peaks with the change
+  std::string title;       // in the form of `vramscope whatif --compare`: "checkpoint=all"
+  std::string cost;        // cost in words, without the time: "half the samples a step"
+  const char* kind = "";   // source of the figures: "transformed" or "re-run" (glossary)
+  size_t levers = 1;       // number of combined changes
+  uint64_t allocated = 0;  // peak of allocated bytes with the change
   uint64_t reserved = 0;
   std::string phase;                 // phase of the peak with the change
-  std::optional<uint64_t> extra_ns;  // per step; nullopt = unknown
-  std::vector<std::string> code;     // lines to write
+  std::optional<uint64_t> extra_ns;  // added nanoseconds per step; nullopt = unknown
+  std::vector<std::string> code;     // lines of Python code to write
   std::vector<std::string> notes;
 };
 
 struct Savings {
-  uint32_t step = 0;       // the step that the estimates come from
-  uint64_t allocated = 0;  // the peaks as recorded
+  uint32_t step = 0;       // number of the step that the estimates come from
+  uint64_t allocated = 0;  // peak of allocated bytes as recorded
   uint64_t reserved = 0;
-  std::vector<Saving> cases;   // all that change a peak, fewest reserved bytes first
-  std::vector<Saving> reruns;  // PyTorch's own figures from re-runs; in the same order
+  std::vector<Saving> cases;   // all changes that affect a peak, fewest reserved bytes first
+  std::vector<Saving> reruns;  // changes measured by re-runs, fewest reserved bytes first
 
-  // The best case of each single change that saves at least 1 % of reserved memory and raises no peak. Best
-  // first, at most `most`. The last place is for an allocator setting that saves a tenth or more. Such a
-  // setting costs the training nothing.
+  // Returns the best case for each lever that saves at least 1 % of reserved memory and raises no peak. The
+  // result has at most `most` cases, best first. If an allocator setting saves 10 % or more and is not among
+  // the best cases, it replaces the last case. The reason is that an allocator setting does not slow the
+  // training.
   [[nodiscard]] std::vector<const Saving*> Worthwhile(size_t most) const;
-  // Like Worthwhile, plus the best re-run of each single change that saves at least 1 %. At most `most` of
-  // each kind.
+  // Like Worthwhile, plus the best re-run for each further lever that saves at least 1 %. Returns at most
+  // `most` cases and `most` re-runs, sorted by reserved bytes.
   [[nodiscard]] std::vector<const Saving*> Advised(size_t most) const;
   [[nodiscard]] bool IsRerun(const Saving& saving) const {
     return !reruns.empty() && &saving >= reruns.data() && &saving < reruns.data() + reruns.size();
   }
 };
 
-// Fewest reserved bytes first, then fewest allocated.
+// Comparison for sorting: fewest reserved bytes first; on a tie, fewest allocated bytes first.
 [[nodiscard]] bool TakesLess(const Saving& a, const Saving& b);
 
 }  // namespace vramscope::report

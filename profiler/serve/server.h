@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sockets of `vramscope serve` and `top --prometheus`: HTTP/1.1 on one address, in one thread.
+// The HTTP server of `vramscope serve` and `vramscope top --prometheus`: HTTP/1.1 on one address, in one
+// thread.
 //
-// At most 8 KiB of header, no body, and 64 connections. A connection is closed after 30 silent seconds. The
-// default address is the loopback interface.
+// A request may have at most 8 KiB of header and no body. There may be 64 connections. A connection is closed
+// after 30 seconds without data. The default address is the loopback interface.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,20 @@
 namespace vramscope::serve {
 
 inline constexpr const char* kLoopback = "127.0.0.1";
-// True if only this machine can reach that address; nullopt if the text is not an IPv4 or IPv6 address.
+// Returns true if only programs on this machine can connect to `address`; nullopt if `address` is not an IPv4
+// or IPv6 address.
 [[nodiscard]] std::optional<bool> IsLoopback(const std::string& address);
 
 using Answerer = std::function<Answer(const Request&)>;
 
-// Serves until SIGINT or SIGTERM. `port` 0: any free port. `ready` gets the port when requests are answered.
-// Fails if the address and port cannot be used.
+// Serves until SIGINT or SIGTERM. With `port` 0, any free port is used. `ready` is called with the port as
+// soon as requests are answered. Fails if the address or the port cannot be used.
 [[nodiscard]] Status ServeUntilSignal(const Answerer& answer, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 [[nodiscard]] Status ServeUntilSignal(const Site& site, const std::string& address, uint16_t port,
                                       const std::function<void(uint16_t)>& ready);
 
-// For the fuzz target: answers every complete request in `bytes`. Returns their number.
+// For the fuzz target. Answers every complete request in `bytes`, and returns the number of requests.
 size_t AnswerBytes(const Site& site, std::string_view bytes);
 
 }  // namespace vramscope::serve

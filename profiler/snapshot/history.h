@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a snapshot to the history of one device's allocator, for replay.
+// Converts a PyTorch memory snapshot to the history of one device's allocator, which can be replayed.
 //
-// Kinds of events may be missing (torch.cuda.memory._record_memory_history(skip_actions=...)). One half of a
-// free implies the other:
+// The snapshot may lack some kinds of events (torch.cuda.memory._record_memory_history(skip_actions=...)). A
+// free consists of two events. If one of them is missing, it is added:
 //
-//   free_completed alone    the block was free from then on: a request is inserted before it
-//   free_requested alone    completed at once, unless the file's segments show that the block still waits
+//   only free_completed    free_requested is inserted directly before it
+//   only free_requested    free_completed is inserted directly after it, unless the snapshot's segments show
+//                          that the block is still waiting for a stream
 #pragma once
 
 #include <vector>
@@ -17,12 +18,13 @@ namespace vramscope::snapshot {
 
 struct DeviceHistory {
   allocator::History history;
-  // By event of the history: the 0-based number of the device's event that it comes from.
+  // For each event of the history, the 0-based number of the device's event in the snapshot from which it was
+  // made.
   std::vector<uint32_t> numbers;
 };
 
-// Events and segments of `device` as in the file: requested bytes, addresses, order. Times: TimeAxis.
-// Contains only events of the allocator; their pools may be unknown.
+// Returns the events and segments of `device`, with the requested bytes, addresses and order of the snapshot.
+// Times come from TimeAxis. Contains only events of the allocator. The pool of an event may be unknown.
 [[nodiscard]] DeviceHistory ReadHistory(const Snapshot& snapshot, uint32_t device);
 [[nodiscard]] inline allocator::History HistoryOf(const Snapshot& snapshot, uint32_t device) {
   return ReadHistory(snapshot, device).history;

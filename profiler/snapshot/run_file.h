@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a run: a trace, or a PyTorch memory snapshot. The first bytes decide which, when this object is
-// created.
+// The file of a recorded run. The file is a trace, or a PyTorch memory snapshot. The constructor detects the
+// kind from the first bytes of the file.
 //
 //   const RunFile file("run.pickle");
 //   file.is_snapshot()     true
-//   file.ReadSnapshot()    its tables, read at the first call and then kept
-//   file.OpenSource()      what every analysis reads, made from the same tables
+//   file.ReadSnapshot()    the tables of the snapshot, read at the first call and then cached
+//   file.OpenSource()      the input of every analysis, made from the same tables
 #pragma once
 
 #include <memory>
@@ -22,17 +22,18 @@ namespace vramscope::snapshot {
 
 class RunFile {
  public:
-  // Any other file counts as a trace: opening it returns the error.
+  // A file that is not a snapshot counts as a trace. If it is not a trace either, opening it returns an
+  // error.
   explicit RunFile(std::string path) : path_(std::move(path)), is_snapshot_(LooksLikeSnapshot(path_)) {}
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_snapshot() const { return is_snapshot_; }
 
-  // Only if is_snapshot(). Not thread-safe.
+  // Call this only if is_snapshot(). Not thread-safe.
   [[nodiscard]] Result<std::shared_ptr<const Snapshot>> ReadSnapshot() const;
-  // Fails for snapshots.
+  // Opens a trace. Fails for a snapshot.
   [[nodiscard]] Result<std::unique_ptr<trace::TraceReader>> OpenTrace() const;
-  // For traces and snapshots.
+  // Opens a trace or a snapshot.
   [[nodiscard]] Result<std::shared_ptr<const model::Source>> OpenSource() const;
 
  private:

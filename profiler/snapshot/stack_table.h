@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stack frames and lists of them, each stored once. A training step has a few thousand stacks of about 30
-// frames.
+// Stores the stacks of a PyTorch memory snapshot. Equal frames and equal stacks are stored only once. A
+// training step has a few thousand stacks of about 30 frames.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace vramscope::snapshot {
 
 struct Frame {
-  uint32_t file = 0;  // into Snapshot::texts
+  uint32_t file = 0;  // index in Snapshot::texts
   uint32_t function = 0;
   int64_t line = 0;
   friend bool operator==(const Frame&, const Frame&) = default;
@@ -26,8 +26,9 @@ class StackTable {
 
   StackTable();
 
+  // Returns the ID of an equal frame, or adds the frame.
   FrameId AddFrame(const Frame& frame);
-  // Frames as PyTorch lists them: innermost first.
+  // Returns the ID of an equal stack, or adds the stack. Frames are in PyTorch's order, innermost first.
   StackId AddStack(std::span<const FrameId> frames);
 
   [[nodiscard]] uint32_t stack_count() const { return static_cast<uint32_t>(begins_.size() - 1); }
@@ -39,7 +40,7 @@ class StackTable {
 
  private:
   std::vector<Frame> frames_;
-  std::vector<uint32_t> frame_slots_;  // open addressing: number + 1, 0 = empty
+  std::vector<uint32_t> frame_slots_;  // hash table with open addressing: frame ID + 1; 0 = empty
   std::vector<FrameId> lists_;
   std::vector<uint64_t> begins_;
   std::vector<uint32_t> stack_slots_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the contents of a source as a trace.
+// Converts any model::Source, such as a PyTorch memory snapshot, to a trace file.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The viewer's views by the names that people write: `vramscope view --view leaks`, links, scripts.
+// The names of the viewer's views, as people write them in `vramscope view --view leaks`, in links and in
+// scripts.
 //
-// The command lists them in its help and does not contain the viewer.
+// The names are in this file because the command lists them in its help, but does not contain the viewer's
+// code.
 #pragma once
 
 #include <array>
@@ -9,12 +11,12 @@
 
 namespace vramscope::text {
 
-// In the order of the tabs.
+// In the order of the viewer's tabs.
 inline constexpr std::array kViewNames = {"summary",      "timeline",      "owners", "map",
                                           "address-time", "fragmentation", "oom",    "leaks",
                                           "compare",      "whatif",        "ranks"};
 
-// "summary, timeline, ... or ranks"
+// Returns "summary, timeline, ... or ranks".
 inline std::string ListOfViews() {
   std::string list = kViewNames.front();
   for (size_t i = 1; i < kViewNames.size(); ++i)

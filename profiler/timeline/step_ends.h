@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a training loop end.
+// Finds the events at which the steps of a training loop end.
 //
-// A step ends with the optimizer that steps least often. Example: a GAN's discriminator steps five times per
-// step of the generator. Optimizers that never alternate belong to separate loops (pretraining, then
-// fine-tuning).
+// A program may have several optimizers. A step ends when the optimizer with the fewest step() calls has
+// stepped. Example: the discriminator D of a GAN steps five times for each step of the generator G.
+// Optimizers whose calls never alternate belong to separate loops, such as pretraining and fine-tuning.
 //
-//   D G D G D G            ends after each G (a tie: G made its first step after D made its first)
+//   D G D G D G            ends after each G; on a tie, the optimizer whose first step comes later counts
 //   D D D D D G D D ...    ends after each G
-//   A A A A B B B          two loops: ends after each A, then after each B
+//   A A A A B B B          two loops: ends after each A, and after each B
 //
-// A step() that raised an exception ends no step. If the recorder marked the calls that returned, a window
-// without a mark is not a step.
+// A call of step() that raised an exception does not end a step. If the recorder marked the calls that
+// returned, an optimizer window without a mark is ignored.
 //
-// Without optimizer windows, marks of optimizer steps count. Without marks, each backward pass ends a step.
+// If there are no optimizer windows, the marks of optimizer steps are used. If there are no marks either,
+// each backward pass ends a step.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,7 @@
 namespace vramscope::timeline {
 
 struct StepEnds {
-  std::vector<model::EventIndex> ends;  // ascending; the first event after each step
+  std::vector<model::EventIndex> ends;  // ascending; for each step, the first event after the step
   enum class Source : uint8_t { kNone, kOptimizerWindows, kOptimizerMarks, kBackwardWindows } source{};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated device for the differential test: addresses, when it is full, and when a stream's event has
-// passed. The seed alone determines them. Same rules as injector/simulated_cuda/device, on its own state.
+// The simulated device of the differential test. The model determines which addresses the device returns,
+// when its memory is full, and when a stream's event has completed. The result depends only on the test's
+// seed. The rules are those of injector/simulated_cuda/device, but the state is separate.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace vramscope::allocator {
 constexpr uint64_t kGranule = uint64_t{2} << 20;
 constexpr uint64_t kAddresses = uint64_t{4} << 40;
 
-// The clock of launches (injector/simulated_cuda/device/streams.h), with a lag of one.
+// A clock that counts kernel launches (injector/simulated_cuda/device/streams.h), with a lag of one launch.
 class Clock {
  public:
   explicit Clock(size_t streams) : ends_(streams) {}
@@ -28,7 +29,8 @@ class Clock {
   void SynchronizeAll() {
     for (const uint64_t end : ends_) WaitFor(end);
   }
-  // The time of an event recorded on the stream now, and whether it has passed.
+  // Record() returns the time of an event that is recorded on the stream now. Passed() tells whether an event
+  // with that time has completed.
   [[nodiscard]] uint64_t Record(size_t stream) const { return ends_[stream]; }
   [[nodiscard]] bool Passed(uint64_t time) const { return time == 0 || now_ >= time + 1; }
 
@@ -37,7 +39,8 @@ class Clock {
   std::vector<uint64_t> ends_;
 };
 
-// Lowest address first, in granules; full when the bytes taken reach the capacity.
+// A driver that returns the lowest free address, in multiples of kGranule. A request fails if it would take
+// more bytes than the device has.
 class SimulatedDriver : public Driver {
  public:
   SimulatedDriver(uint64_t lowest_taken, uint64_t free_bytes, Clock& clock)

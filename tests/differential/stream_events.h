@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a freed block that other streams used becomes free: an input of the model.
+// Determines when a freed block that other streams have used becomes free. The differential test passes this
+// to the allocator model.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace vramscope::allocator {
 
-// The stream events that a freed block waits for: one queue per stream. PyTorch polls them before each
-// request outside of pools. For a block freed inside a pool, it records the events later.
+// The stream events that freed blocks wait for, in one queue per stream. PyTorch polls the events before each
+// request that is made outside of private pools. If a block is freed while a private pool is used, PyTorch
+// records its events later.
 class StreamEvents {
  public:
   StreamEvents(Clock& clock, size_t streams) : clock_(clock), queues_(streams) {}
@@ -23,7 +25,7 @@ class StreamEvents {
     uses_[address].insert(stream);
     if (inside) inside_uses_[address].insert(stream);
   }
-  // True if the block is free at once.
+  // True if the block becomes free immediately when it is freed, because no other stream has used it.
   [[nodiscard]] bool IsUnused(uint64_t address) const { return !uses_.contains(address); }
   void Free(uint64_t address, bool inside) {
     if (inside) {
@@ -41,7 +43,7 @@ class StreamEvents {
       }
     }
   }
-  // PyTorch waits for the events of each block that the model no longer holds as pending.
+  // Waits, as PyTorch does, for the events of each block that is no longer a pending free in the model.
   void Wait(DeviceAllocator& model) {
     InsertDeferred(model);
     for (auto& queue : queues_) {
@@ -55,8 +57,9 @@ class StreamEvents {
     }
   }
 
-  // With graph_capture_record_stream_reuse, leaving a pool frees its deferred blocks that nothing used before
-  // the capture. A pool is left when a capture ends, and when a request has searched it and failed.
+  // Ends the use of a private pool. With graph_capture_record_stream_reuse, this frees those deferred blocks
+  // of the pool that no stream used before the capture. Call it when a capture ends, and when a request has
+  // searched the pool without success.
   void LeavePool(DeviceAllocator& model, PoolIndex pool) {
     std::erase_if(deferred_, [&](uint64_t address) {
       if (model.Find(address)->pool != pool || uses_[address] != inside_uses_[address]) return false;
@@ -66,7 +69,8 @@ class StreamEvents {
     });
   }
 
-  // Records the events of blocks deferred during a capture. A block that only the capture used is free.
+  // Records the events of blocks whose free was deferred during a capture. A block that only streams of the
+  // capture used becomes free.
   void InsertDeferred(DeviceAllocator& model) {
     for (const uint64_t address : deferred_) {
       for (const size_t stream : inside_uses_[address]) uses_[address].erase(stream);

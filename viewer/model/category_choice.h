@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The categories that a device's timeline shows.
+// Stores which categories a device's timeline shows, and computes a change of this choice.
 //
-// A thread computes a change: it takes 40 ms for ten million events, and a frame has 16 ms.
+// A change is computed on another thread. For ten million events it takes 40 ms, but a frame of the display
+// has only 16 ms.
 #pragma once
 
 #include <functional>
@@ -13,14 +14,14 @@ namespace vramscope::viewer {
 
 class CategoryChoice {
  public:
-  // `series` will show these categories once computed. The last of several requests counts. `series` must
-  // outlive the choice. Calls `wake` when Update has something to do.
+  // Requests that `series` shows these categories. If there are several requests, the last one counts.
+  // `series` must outlive this object. Calls `wake` when Update can apply a result.
   void Ask(const classify::MemorySeries& series, classify::CategoryMask categories,
            const std::function<void()>& wake);
-  // Call once per frame: applies finished results.
+  // Applies a finished result. Call this once per frame.
   void Update(classify::MemorySeries& series, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return counting_.busy(); }
-  // The categories that are shown, or will be.
+  // Returns the requested categories, or the shown ones if no request is being computed.
   [[nodiscard]] classify::CategoryMask Of(const classify::MemorySeries& series) const {
     return busy() ? asked_ : series.shown();
   }

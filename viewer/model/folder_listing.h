@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists what can be opened in a folder: folders, traces and snapshots.
+// Lists the files and folders that the user can open: folders, traces and snapshots.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@ namespace vramscope::viewer {
 
 struct FolderEntry {
   std::string path;
-  std::string name;  // folders end with '/'
+  std::string name;  // a folder's name ends with '/'
   bool folder = false;
 };
 
-// `typed`: a path that is being typed. Returns the entries of its folder whose names begin with its last
-// part. Order: ".." and folders, then files, each by name. At most `most`. Empty if there is no such folder.
+// Returns suggestions for `typed`, a path that the user is typing. The suggestions are the entries of the
+// path's folder whose names begin with the path's last part. The order is: "..", folders by name, files by
+// name. There are at most `most` entries. The result is empty if the folder does not exist.
 [[nodiscard]] std::vector<FolderEntry> EntriesFor(const std::string& typed, size_t most);
 
 }  // namespace vramscope::viewer

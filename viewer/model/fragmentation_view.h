@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fragmentation and out-of-memory panels: answers of profiler/fragmentation. Slow ones are computed on a
-// thread.
+// The data of the fragmentation panel and the out-of-memory panel, computed by profiler/fragmentation. Slow
+// results are computed on another thread.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ namespace vramscope::viewer {
 
 class FragmentationView {
  public:
-  // Computes the state at that moment. `layout.walk` must exist.
+  // Computes the answer and the segments at `moment`. `layout.walk` must exist.
   void Update(const LayoutView& layout, fragmentation::Moment moment);
 
   [[nodiscard]] const fragmentation::MomentAnswer& answer() const { return answer_; }
-  // Most held-back bytes first.
+  // Sorted by held-back bytes, most first.
   [[nodiscard]] const std::vector<fragmentation::SegmentAnswer>& segments() const { return segments_; }
 
  private:
@@ -32,13 +32,14 @@ class FragmentationView {
   std::vector<fragmentation::SegmentAnswer> segments_;
 };
 
-// Examines the last out-of-memory failure on a thread: seconds for a long history.
+// Examines the last out-of-memory failure. The examination runs on another thread, because a long history
+// takes seconds.
 class AutopsyView {
  public:
-  // Starts if the layout has changed. Calls `wake` when done.
+  // Starts the examination if the layout has changed. Calls `wake` when it is done.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return autopsy_.busy(); }
-  // Nothing while it is being examined.
+  // The result; empty while it is being computed.
   [[nodiscard]] const std::optional<Result<fragmentation::Autopsy>>& autopsy() const {
     return autopsy_.answer();
   }

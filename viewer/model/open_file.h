@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One open file: its document, results from it, and its notes. A growing file is read again in the
-// background, then replaced.
+// One open file of the viewer: its document, results computed from it, and its notes. If the file grows, it
+// is read again in the background, and the document is then replaced.
 #pragma once
 
 #include <functional>
@@ -17,20 +17,21 @@ namespace vramscope::viewer {
 
 struct OpenFile {
   std::unique_ptr<Document> document;                // nullptr while it is being read
-  std::vector<std::unique_ptr<LayoutView>> layouts;  // by device; nullptr while it is being computed
-  std::unique_ptr<LoadJob> job;                      // uses the document: destroyed first
+  std::vector<std::unique_ptr<LayoutView>> layouts;  // one per device; nullptr while it is being computed
+  std::unique_ptr<LoadJob> job;                      // uses the document, so it is destroyed first
   Tail tail;
   Notes notes;
-  bool remembered = false;        // among the recent files
-  bool followed = false;          // the tail knows the first read's result
-  std::unique_ptr<LoadJob> next;  // the same file, after it has grown
+  bool remembered = false;        // true: the file was added to the recent files
+  bool followed = false;          // true: `tail` was told about the first read
+  std::unique_ptr<LoadJob> next;  // reads the same file again after it has grown
   [[nodiscard]] std::string name() const;
-  // True while a recorder writes it.
+  // True while a recorder is writing the file.
   [[nodiscard]] bool live() const;
   // Moves finished layouts to their devices.
   void TakeLayouts();
-  // While the file grows, reads it again from time to time on a thread. After a read, this file gets the new
-  // document, and the old one is returned with everything made from it. Otherwise nullptr.
+  // Call this regularly. While the file grows, it is read again from time to time on another thread. When a
+  // read is done, this object gets the new document, and the old document and all results from it are
+  // returned. Otherwise returns nullptr.
   [[nodiscard]] std::unique_ptr<OpenFile> Follow(const std::function<void()>& wake);
 
  private:

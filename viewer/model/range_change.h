@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change of live bytes between two moments (second minus first), by category and by line of code. Blocks
-// that are alive at both cancel out.
+// The change of live bytes between two moments (second minus first), by category and by line of code. A block
+// that is alive at both moments does not count.
 #pragma once
 
 #include <string>
@@ -18,8 +18,9 @@ struct ChangeOfLine {
 };
 
 struct RangeChange {
-  std::vector<std::pair<classify::Category, int64_t>> categories;  // in the timeline's order; without zeros
-  std::vector<ChangeOfLine> lines;                                 // largest change first
+  // In the order of the timeline, without categories that did not change.
+  std::vector<std::pair<classify::Category, int64_t>> categories;
+  std::vector<ChangeOfLine> lines;  // largest change first
   int64_t bytes = 0;
 };
 

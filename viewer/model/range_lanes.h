@@ -3,10 +3,10 @@
 // ranges lie below outer ones.
 //
 //   NVTX      ├──────── step 3 ────────┤├──────── step 4 ──
-//             ├─ forward ─┤├ backward ─┤├─ forward ─┤             one lane for each depth of each thread
-//   modules   ├ layers.0 ┤┤┤                                      below a pixel: one piece for all of them
+//             ├─ forward ─┤├ backward ─┤├─ forward ─┤             one lane for each thread and nesting depth
+//   modules   ├ layers.0 ┤┤┤                                      ranges below a pixel share one piece
 //
-// Ranges of one lane do not overlap. A pixel costs O(log n), however many ranges lie in it.
+// Ranges of one lane do not overlap. Drawing costs O(log n) per pixel, even if many ranges lie in the pixel.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@
 
 namespace vramscope::viewer {
 
-// One rectangle: `count` ranges of a lane, from number `first`.
+// One rectangle on the screen. The rectangle represents `count` ranges of a lane, beginning with index
+// `first`.
 struct LanePiece {
   size_t first = 0;
   size_t count = 0;
@@ -30,26 +31,28 @@ class RangeLanes {
   struct Lane {
     trace::RangeKind kind{};
     model::ThreadIndex thread = 0;
-    size_t depth = 0;              // from 0
-    std::vector<uint32_t> ranges;  // into Run::ranges, in order of time
-    // Starts in nanoseconds: three times as fast as bisecting through the run.
+    size_t depth = 0;              // nesting depth, from 0
+    std::vector<uint32_t> ranges;  // indices in Run::ranges, in order of time
+    // Begin and end times in nanoseconds. With these copies, searching is three times as fast as searching in
+    // the run.
     std::vector<double> begins;
     std::vector<double> ends;
   };
 
   RangeLanes() = default;
-  // For one process. `run` must outlive it. O(n log n).
+  // Creates the lanes of one process. `run` must outlive this object. O(n log n).
   RangeLanes(const model::Run& run, model::ProcessIndex process);
 
-  // NVTX, then scopes, then modules; within these by thread.
+  // The lanes: first NVTX, then record_function scopes, then modules; lanes of one kind are sorted by thread.
   [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
-  // Ranges nested deeper than the lanes.
+  // Number of ranges that are nested too deeply to have a lane.
   [[nodiscard]] size_t left_out() const { return left_out_; }
 
-  // Visible pieces of a lane in a window of `width` pixels, left to right, at most two per pixel.
+  // Returns the visible pieces of a lane in a window of `width` pixels, from left to right, at most two per
+  // pixel.
   [[nodiscard]] std::vector<LanePiece> Pieces(size_t lane, const TimeView& view, double width) const;
 
-  // In nanoseconds. An unfinished range lasts to the trace's end.
+  // Begin and end of a range in nanoseconds. An unfinished range ends at the trace's end.
   [[nodiscard]] double BeginOf(uint32_t range) const;
   [[nodiscard]] double EndOf(uint32_t range) const;
 
@@ -59,15 +62,15 @@ class RangeLanes {
   size_t left_out_ = 0;
 };
 
-[[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // "NVTX"
+[[nodiscard]] const char* LaneTitle(trace::RangeKind kind);  // such as "NVTX"
 
 // A range's duration and effect on memory, as in report::NamedRange.
 struct RangeFacts {
   std::string name;
   uint64_t duration_ns = 0;
-  timeline::Peak peak;  // within
-  int64_t growth = 0;   // allocated bytes from begin to end
-  bool ended = true;    // within the trace
+  timeline::Peak peak;  // highest allocated bytes during the range
+  int64_t growth = 0;   // allocated bytes at the end minus those at the begin
+  bool ended = true;    // false: the range does not end within the trace
 };
 [[nodiscard]] RangeFacts FactsOf(const model::Run& run, const timeline::DeviceCurve& curve, uint32_t range);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small files, read and written as a whole.
+// Reads and writes small files as a whole.
 //
-// POSIX calls only: a browser has no streams and no std::filesystem (viewer/platform/web).
+// The code uses only POSIX calls, because the viewer in the browser has no streams and no std::filesystem
+// (viewer/platform/web).
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,15 @@
 
 namespace vramscope::viewer {
 
-// The first `most` bytes; nothing if there is no readable regular file. Does not open pipes and devices,
-// which would block.
+// Returns the first `most` bytes of the file; nothing if it is not a readable regular file. Pipes and devices
+// are not opened, because opening them could block.
 [[nodiscard]] std::optional<std::string> ReadSmallFile(const std::string& path, size_t most = SIZE_MAX);
 
-// False unless all of `text` was written.
+// Returns true if all of `text` was written.
 [[nodiscard]] bool WriteSmallFile(const std::string& path, std::string_view text);
 
-// Atomic. Makes missing folders. False if it could not write; the old file then remains.
+// Replaces the file atomically. Creates missing folders. Returns false if writing failed; the old file then
+// remains.
 bool ReplaceSmallFile(const std::string& path, std::string_view text);
 
 }  // namespace vramscope::viewer

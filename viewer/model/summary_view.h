@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary, computed on threads: the device's report, then the changes that would save most.
+// Computes the summary page (summary.h) on other threads: first the device's report, then the suggested
+// savings.
 #pragma once
 
 #include <functional>
@@ -14,17 +15,18 @@ namespace vramscope::viewer {
 
 class SummaryView {
  public:
-  // Document and device must live until the next Update, Forget or Clear. Calls `wake` when there is an
-  // answer. `live`: the file grows, and savings are not computed.
+  // Starts to compute the summary if the device has changed. `document` and `device` must live until the next
+  // Update, Forget or Clear. Calls `wake` when there is an answer. `live` = true: the file is growing, so
+  // savings are not computed.
   void Update(const Document& document, const DeviceView& device, bool live,
               const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the threads. The old summary is
-  // shown until there is a new one.
+  // Stops using the device, and waits for the threads. Call this before the device's document is destroyed.
+  // The old summary remains visible until there is a new summary.
   void Forget();
-  // Also forgets the summary.
+  // Like Forget, and also removes the summary.
   void Clear();
   [[nodiscard]] bool busy() const { return answering_.busy() || saving_.busy(); }
-  // Nothing while it is being computed. Savings follow.
+  // The summary; empty while the report is being computed. Savings are added later.
   [[nodiscard]] const std::optional<RunSummary>& summary() const { return summary_; }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when to read a growing file again.
+// Decides when the viewer reads a growing file again.
 //
-// Checking a size takes a microsecond; reading ten million events takes seconds. The size is checked twice a
-// second. A file that has grown is read again after a second at the earliest. Reading takes at most a third
-// of the time.
+// Checking the file's size takes a microsecond, but reading ten million events takes seconds. So the size is
+// checked twice a second. A file that has grown is read again, but at most once a second. Reading may take at
+// most a third of the time.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@ namespace vramscope::viewer {
 
 class Tail {
  public:
-  // The file was read: `bytes` bytes in `took` seconds. `finished`: its writer has closed it. Seconds of any
-  // monotonic clock.
+  // Reports that the file was read at time `now`: `bytes` bytes in `took` seconds. `finished` = true: the
+  // file's writer has closed it. Times are seconds of any monotonic clock.
   void Loaded(double now, uint64_t bytes, double took, bool finished);
-  // True if the size should be checked. Never for a finished or unread file.
+  // True if the caller should check the file's size now. Always false for a file that is finished, or was not
+  // read yet.
   [[nodiscard]] bool ShouldLook(double now) const { return follow_ && now >= next_look_; }
-  // Reports the checked size; true: read it again.
+  // Reports the checked size. Returns true if the caller should read the file again.
   [[nodiscard]] bool Grown(double now, uint64_t bytes);
   // True if the file has grown recently and is not finished.
   [[nodiscard]] bool live(double now) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of allocation nodes in graphs. A node gets its address when it is created and its memory when it
-// is first launched. Only a trim gives memory back, as CUDA documents.
+// The memory of allocation nodes in CUDA graphs. A node gets its address when it is created, and its memory
+// when it is first launched. As CUDA documents, only a trim (cuDeviceGraphMemTrim) gives memory back to the
+// device.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ enum class GraphMemoryAttribute : int { kUsed = 0, kUsedHigh = 1, kReserved = 2,
 class GraphMemory {
  public:
   int Add(int device, uint64_t bytes, uint64_t* address);
-  // Call when a launch reaches the node that allocates or frees the address.
+  // Call Use when a graph launch reaches the node that allocates `address`, and Unuse when it reaches the
+  // node that frees `address`. Both return a CUDA error code.
   int Use(uint64_t address, const Origin& origin);
   int Unuse(uint64_t address);
   void Trim(int device);
@@ -27,7 +29,7 @@ class GraphMemory {
   struct Block {
     int device;
     uint64_t bytes;
-    LedgerRow* row = nullptr;  // nullptr = has no memory
+    LedgerRow* row = nullptr;  // nullptr = the node has no memory yet, or lost it by a trim
     bool used = false;
   };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A descriptor of cuDNN's graph interface: a store of attributes, some of which are descriptors.
+// A descriptor of cuDNN's graph API (cudnnBackendDescriptor_t): a set of attributes. The value of an
+// attribute may be other descriptors.
 //
-// Numbers: cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and cudnnBackendAttributeType_t in
-// cudnn_graph.h (all of cuDNN 9).
+// The numbers below are those of cudnnBackendDescriptorType_t, cudnnBackendAttributeName_t and
+// cudnnBackendAttributeType_t in cudnn_graph.h. The numbers are equal in all versions of cuDNN 9.
 #pragma once
 
 #include <atomic>
@@ -69,11 +70,12 @@ enum Name : int {
   kEngineDevice = 1307,
   kDeviceJson = 2702,
 
-  kIsEstimated = -2,    // ours: in a configuration that our model proposed
-  kFirstExecuted = -1,  // ours: in a graph, the plan that ran first
+  kIsEstimated = -2,    // not cuDNN's: marks an engine configuration that our model proposed
+  kFirstExecuted = -1,  // not cuDNN's: in an operation graph, the plan that was executed first
 };
 
-// Bytes of one element: 4 for enumerations, 8 for descriptors and pointers.
+// Returns the bytes of one element of `type`, for example 8 for descriptors and pointers, and 4 for
+// enumerations.
 size_t BytesOf(int type);
 
 struct Attribute {
@@ -82,8 +84,8 @@ struct Attribute {
   std::vector<unsigned char> bytes;
 };
 
-// A descriptor counts its owners: its creator, and every descriptor that refers to it. Only the count is
-// thread-safe.
+// A descriptor counts its owners: its creator, and every descriptor that has it as an attribute. The owner
+// count is thread-safe; the attributes are not.
 class Descriptor {
  public:
   explicit Descriptor(int kind) : kind_(kind) {}
@@ -95,19 +97,20 @@ class Descriptor {
 
   void Set(int name, int type, int64_t count, const void* elements);
   void SetInt64(int name, int64_t value) { Set(name, kInt64, 1, &value); }
-  // Copies the attributes of `other`. Shares descriptors.
+  // Copies the attributes of `other`. Descriptors among the values are shared, not copied.
   void CopyFrom(const Descriptor& other);
 
-  // nullptr if never set.
+  // Returns nullptr if the attribute is not set.
   [[nodiscard]] const Attribute* Find(int name) const;
-  // Empty if never set, or not descriptors.
+  // Returns the descriptors in an attribute. The result is empty if the attribute is not set, or if its
+  // values are not descriptors.
   [[nodiscard]] std::vector<Descriptor*> Children(int name) const;
-  [[nodiscard]] Descriptor* Child(int name) const;  // the first; nullptr if there is none
+  [[nodiscard]] Descriptor* Child(int name) const;  // the first of Children; nullptr if there are none
   [[nodiscard]] std::vector<int64_t> Int64s(int name) const;
   [[nodiscard]] int64_t Int64(int name, int64_t otherwise) const;
 
   void Keep() { owners_.fetch_add(1, std::memory_order_relaxed); }
-  // The last owner's call deletes it.
+  // Removes one owner. The last owner's call deletes the descriptor.
   void Release();
 
  private:

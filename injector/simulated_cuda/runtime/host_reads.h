@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts values that the host reads and a kernel would have computed, with the Python line of each read.
+// Counts how often the host reads a value that a kernel would have computed on a GPU. Each read is counted
+// under its line of Python code.
 //
-// Those values are zeros here. If a size or decision depends on one, so does the memory of a real run. "Are
-// all true?" is answered with yes: checks such as torch.equal hold, and waiting loops end. "Is it 0?" is
-// answered from the value, 0 unless uploaded.
+// The simulated GPU runs no kernels, so such a value is normally zero. If the program derives a size or a
+// decision from the value, the memory of a real run may differ. Two kinds of checks are answered differently.
+// A kernel that tests whether all elements are true returns true, so torch.equal holds and waiting loops end.
+// A comparison with 0 is computed from the actual value, which is 0 unless the program uploaded it.
 //
-//   VRAMSCOPE_SIMULATED_READS=FILE     written when the process ends, "%p" = its process id; one line each:
-//                                      sizes|value  count  file  line      tabs between
+//   VRAMSCOPE_SIMULATED_READS=FILE     written when the process ends; "%p" becomes the process id. Each line
+//                                      has four columns, separated by tabs:
+//                                      sizes|value  count  file  line      reads of one line of code
 //                                      vector       1      -     0         several values were read at once
 #pragma once
 
@@ -14,9 +17,9 @@
 
 namespace vramscope::simulated {
 
-// Call when the thread launches this kernel with these pointers.
+// Call this when the thread launches `kernel` with these pointers to its arguments.
 void NoteLaunch(const void* kernel, void* const* arguments);
-// Call when `bytes` were copied from device to host. May change them.
+// Call this when `bytes` were copied from the device to the host. May change the copied bytes at `to`.
 void NoteHostRead(void* to, size_t bytes);
 
 }  // namespace vramscope::simulated

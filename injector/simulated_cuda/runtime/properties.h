@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cudaDeviceProp in the layout of the library's CUDA release. CUDA 13 removed the fields that CUDA 12 had
-// deprecated.
+// The struct cudaDeviceProp, in the layout of the CUDA version that this library simulates
+// (SIMULATED_CUDA_ABI). CUDA 13 removed the fields that CUDA 12 had deprecated.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The macros of the tables in this folder. A library is a table plus hand-written functions.
+// Macros that define the functions of a simulated library, such as cuBLAS. Each library consists of a table
+// of these macros in this folder, and of some hand-written functions.
 //
 //   STUB(cublasSgemm_v2)                      returns success
 //   STUB(cublasCreate_v2, HANDLE(0))          also writes a handle through argument 0
-//   STUB(cusolverDnSgetrf_bufferSize, INT(5)) also writes 0 through argument 5: an int; LONG: 8 bytes
-//   TEXT(cusparseGetErrorString)              returns a sentence
-//   DATA(nvshmem_selected_device_transport)   is a variable, 0
+//   STUB(cusolverDnSgetrf_bufferSize, INT(5)) also writes an int 0 through argument 5; LONG writes 8 bytes
+//   TEXT(cusparseGetErrorString)              returns an error text
+//   DATA(nvshmem_selected_device_transport)   defines a variable that is 0
 //
-// Arguments are those in integer registers or on the stack. Float, double and complex arguments are in vector
-// registers and do not count (System V ABI for x86-64, section 3.2.3). Every non-const int*, size_t* and
-// int64_t* is written. scripts/refresh_simulated_stubs.py creates the tables from wheels and public headers.
+// Arguments are counted from 0. Only arguments in integer registers or on the stack count. Float, double and
+// complex arguments do not count, because they are in vector registers (System V ABI for x86-64, section
+// 3.2.3).
+//
+// A stub writes every argument of type int*, size_t* or int64_t* that is not const.
+// scripts/refresh_simulated_stubs.py creates the tables from wheels and public headers.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +27,7 @@ namespace vramscope::simulated {
 using Word = uint64_t;
 inline constexpr int kMostWords = 24;
 
-// Handles point to this memory.
+// Every handle that a stub returns points to this memory.
 inline Word handle_target[64];
 
 template <typename Value>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches the host's ids of repeated texts: shapes, scalar arguments, names.
+// Caches the string ids of texts that are recorded repeatedly: shapes, scalar arguments, names.
 //
-// The host's intern() takes a lock and hashes the text. Each thread maps numbers to ids without building
-// texts.
+// The recorder's intern() takes a lock and hashes the text. This cache maps the numbers of a shape directly
+// to the id, in one table per thread, so that no text is built.
 //
-//   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    on a collision the newest stays
+//   hash(kind, numbers) % kSlots ─► │ kind │ count │ numbers[0..7] │ id │    a collision replaces the entry
 //
-// No torch headers: compiles fast, once per release.
+// This header includes no PyTorch headers, so it compiles fast. The header is compiled once per PyTorch
+// release.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@
 
 namespace vramscope::bridge {
 
-// How a row of numbers is written as text.
+// The format in which a list of numbers is written as text.
 enum class TextKind : uint8_t {
   kUnused = 0,
   kDims,          // 8,128,256      (shapes and strides; "" for a scalar)
@@ -35,7 +36,8 @@ enum class TextKind : uint8_t {
 // One thread's table of numbers; about 40 KiB. Not thread-safe.
 class TextCache {
  public:
-  // The host's id of `count` numbers written as `kind`. More than kMaxNumbers numbers are not cached.
+  // Returns the string id of `count` numbers, written in the format `kind`. More than kMaxNumbers numbers are
+  // not cached.
   uint32_t Id(TextKind kind, const int64_t* numbers, size_t count);
   uint32_t Id(TextKind kind, int64_t number) { return Id(kind, &number, 1); }
 
@@ -51,7 +53,7 @@ class TextCache {
   std::array<Slot, kSlots> slots_;
 };
 
-// One thread's table of temporary texts, such as names of autograd nodes. Not thread-safe.
+// One thread's cache for texts that do not stay in memory, such as names of autograd nodes. Not thread-safe.
 class NameCache {
  public:
   uint32_t Id(std::string_view name);

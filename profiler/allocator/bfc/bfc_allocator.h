@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's "best fit with coalescing" allocator for one device, as a pure state machine.
+// TensorFlow's BFC ("best fit with coalescing") allocator for one device, as a state machine that touches no
+// real memory.
 //
 // TensorFlow and JAX allocate nearly all GPU memory at the start and divide it with this allocator.
 // TensorFlow: tsl::BFCAllocator in xla/tsl/framework/bfc_allocator.{h,cc}, release 2.21.
 //
-//   region: from one call of the sub-allocator, or from several whose memory was adjacent
-//   ┌ chunk ──────┬ chunk ─┬ chunk ──────────────┐ chunks fill a region without gaps; two free ones are never
+//   region: memory from one call of the sub-allocator, or from several calls that returned adjacent memory
+//   ┌ chunk ──────┬ chunk ─┬ chunk ──────────────┐ chunks fill a region without gaps; free chunks are never
 //   │ used  1024  │ free   │ used 768            │ adjacent; sizes are multiples of 256
 //   └─────────────┴────────┴─────────────────────┘
-//   free chunks, in 21 bins of 256 << n bytes     first the bin of the request, then the larger ones; in a
-//                                                 bin the smallest that fits, the lowest address on a tie
+//   free chunks are kept in 21 bins of 256 << n   a search goes from the request's bin to larger bins; it
+//   bytes, n = 0 to 20                            takes the smallest chunk that fits, the lowest address on a
+//                                                 tie
 //
 // A chunk is split if it has at least twice the rounded bytes, or if 128 MiB or more would be wasted.
 // Example: a request of 1000 bytes is rounded to 1024. A free chunk of 2048 bytes is split. A free chunk of
@@ -33,28 +35,29 @@ class SubAllocator {
   virtual ~SubAllocator() = default;
 
   struct Region {
-    uint64_t address = 0;  // 0: too little memory is left
+    uint64_t address = 0;  // 0 if too little memory is left
     uint64_t bytes = 0;    // at least the requested bytes
   };
   virtual Region Allocate(uint64_t bytes) = 0;
   virtual void Free(uint64_t address, uint64_t bytes) = 0;
-  // True if adjacent regions become one.
+  // True if the allocator may merge adjacent regions into one region.
   [[nodiscard]] virtual bool SupportsCoalescing() const = 0;
 };
 
-// tsl::BFCAllocator::Options and its limit.
+// The fields of tsl::BFCAllocator::Options, and the memory limit.
 struct Options {
   uint64_t memory_limit = 0;
-  // tf.config.experimental.set_memory_growth: the first region is 2 MiB, each further region twice as large.
-  // Otherwise the first region is the whole limit.
+  // The setting tf.config.experimental.set_memory_growth. If true, the first region has 2 MiB, and each
+  // further region is twice as large. If false, the first region is as large as the limit.
   bool allow_growth = true;
-  // TF_ENABLE_GPU_GARBAGE_COLLECTION: regions without a used chunk are given back before a request fails.
+  // The setting TF_ENABLE_GPU_GARBAGE_COLLECTION. If true, regions without a used chunk are given back before
+  // a request fails.
   bool garbage_collection = false;
-  // The most that one chunk may waste, as a share of the limit. 0 = 128 MiB.
+  // Largest allowed waste in one chunk, as a fraction of the limit. 0 means 128 MiB.
   double fragmentation_fraction = 0;
 };
 
-// Names as in tf.config.experimental.get_memory_info and GetStats.
+// The fields have the names of tf.config.experimental.get_memory_info and tsl::Allocator::GetStats.
 struct Statistics {
   int64_t allocations = 0;
   uint64_t bytes_in_use = 0;
@@ -67,7 +70,7 @@ struct Statistics {
 struct ChunkState {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  uint64_t requested_bytes = 0;  // 0: free
+  uint64_t requested_bytes = 0;  // 0 = the chunk is free
 };
 
 struct RegionState {
@@ -109,7 +112,7 @@ class BfcAllocator {
 
   struct Chunk {
     uint64_t bytes = 0;
-    uint64_t requested_bytes = 0;  // 0: free
+    uint64_t requested_bytes = 0;  // 0 = the chunk is free
   };
   using Chunks = std::map<uint64_t, Chunk>;  // by address
   struct Region {

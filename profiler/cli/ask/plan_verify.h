@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies a plan before it is printed: with a re-run of the recorded program, or with the command itself on
-// the simulated GPU.
+// Verifies memory-saving plans before they are printed. A plan is verified by a re-run of the recorded
+// program, or by running the user's command on the simulated GPU.
 //
-// The search judges plans by predicted upper bounds before a re-run, and by the predictions before a
-// measurement.
+// Until a plan is verified, the search compares a prediction with the limit. If a re-run will verify the
+// plan, the search compares the predicted upper bound. If a run of the command will verify it, the search
+// compares the prediction itself.
 #pragma once
 
 #include <cstdint>
@@ -21,32 +22,35 @@ namespace vramscope::cli {
 using experiment::Change;
 
 struct Verified {
-  std::string why_not;   // why there is no measured figure, as part of a sentence; "" = measured
+  std::string why_not;   // reason why there is no measured figure, for use in a sentence; "" = measured
   bool refuted = false;  // the run failed or does not fit
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
-  uint64_t at_most_bytes = 0;  // upper bound of reserved bytes; must fit
+  uint64_t at_most_bytes = 0;  // upper bound of reserved bytes; a plan fits if this is within the limit
   uint64_t device_used_bytes = 0;
 };
 
-// The change in the form of `vramscope try`. The error explains what cannot be applied from outside.
+// Converts the changes of a plan into the form that `vramscope try` takes. The error explains which change
+// cannot be applied from outside the program.
 Result<Change> ChangeOf(const plan::Changes& changes);
 
-// Runs `command` on the simulated `gpu`.
+// Runs `command` with `changes` on the simulated `gpu`, and measures its memory.
 Verified Verify(const plan::Changes& changes, const std::vector<std::string>& command,
                 const collector::GpuModel& gpu);
 
-// Measures each plan.
+// A function that measures each of the given plans, and returns one result per plan.
 using Measure = std::function<std::vector<Verified>(std::span<const plan::Changes>)>;
 
-// `plans`: plans within the limit. A plan that cannot be measured counts with its predicted upper bound.
-// `left_out`: plans that were refuted.
+// Result of FindVerifiedPlans. `plans` are within the limit; for a plan that could not be measured, the
+// predicted upper bound is within the limit. `left_out` are plans that were measured and do not fit, or whose
+// run failed.
 struct VerifiedPlans {
   plan::Answer plans;
   std::map<std::string, Verified> verified;  // by plan::TextOf of the changes
   std::vector<std::pair<plan::Changes, Verified>> left_out;
 };
-// Measures up to 16 plans. `question.need.bound`: whether the search uses bounds.
+// Searches for plans and measures up to 16 of them. `question.need.bound` = true: the search uses predicted
+// upper bounds.
 VerifiedPlans FindVerifiedPlans(const whatif::Step& step, const whatif::Baseline& baseline,
                                 plan::Request question, const Measure& measure);
 

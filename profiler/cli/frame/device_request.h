@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --device, --process and --rank: the options of every verb that reports on one device of one process.
+// The options --device, --process and --rank, which all verbs share that report on one device of one process.
 #pragma once
 
 #include "profiler/cli/frame/arguments.h"
@@ -10,7 +10,8 @@ namespace vramscope::cli {
 // Fails if --process or --rank is not a number.
 [[nodiscard]] Result<report::Request> DeviceRequest(const Arguments& arguments);
 
-// "rank 1 (process 4711), cuda:1; 3 others not shown"
+// Appends the number of other devices to a device's name: "rank 1 (process 4711), cuda:1; 3 others not
+// shown".
 [[nodiscard]] std::string AboutText(const std::string& about, uint32_t others);
 
 }  // namespace vramscope::cli

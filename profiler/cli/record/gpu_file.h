@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that is not in the table, described by the user in a JSON file: `vramscope dryrun --gpu-file`.
+// Reads `vramscope dryrun --gpu-file`: a JSON file in which the user describes GPU models that vramscope does
+// not know.
 //
 //   {"name": "rtx-a4000", "product": "NVIDIA RTX A4000", "compute_capability": "8.6",
 //    "multiprocessors": 48, ...}
 //
-// The file has one such object or a list. All fields of injector/simulated_cuda/gpus.def are required
-// (docs/dryrun.md).
+// The file contains one such object, or a list of them. Every field of injector/simulated_cuda/gpus.def is
+// required (docs/dryrun.md).
 #pragma once
 
 #include <string>
@@ -16,11 +17,12 @@
 
 namespace vramscope::cli {
 
-// The GPUs in the file. The error names the field and the GPU. `known`: models whose names cannot be reused.
+// Returns the GPU models in the file. An error names the field and the GPU. The names of the `known` models
+// cannot be reused.
 Result<std::vector<collector::GpuModel>> ReadGpuFile(const std::string& path,
                                                      const std::vector<collector::GpuModel>& known);
 
-// Like ReadGpuFile, for the text of the file; errors name `path`.
+// Like ReadGpuFile, but takes the text of the file. Errors name `path`.
 Result<std::vector<collector::GpuModel>> ParseGpuFile(const std::string& text, const std::string& path,
                                                       const std::vector<collector::GpuModel>& known);
 

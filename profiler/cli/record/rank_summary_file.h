@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the summary of one rank next to its trace. `vramscope fleet` reads it instead of the trace.
+// Writes the summary of one rank into a file next to the rank's trace. `vramscope fleet` reads this summary
+// instead of the whole trace.
 #pragma once
 
 #include "profiler/collector/launch/record.h"
 
 namespace vramscope::cli {
 
-// Writes the summary if the trace belongs to a job of several ranks. A failure is only reported on stderr.
+// Writes the summary if the trace belongs to a job of several ranks. If writing fails, a message is printed
+// on stderr.
 void WriteRankSummary(const collector::RecordOutcome& outcome);
 
 }  // namespace vramscope::cli

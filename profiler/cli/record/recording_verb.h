@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions for the verbs that start, find or watch a process. Linux only.
+// Functions for the verbs that start, find or watch a process. The functions work on Linux only.
 #pragma once
 
 #include <sys/types.h>
@@ -10,12 +10,13 @@
 
 namespace vramscope::cli {
 
-// The process ID that the user gives. `example`: a correct command, shown in the error.
+// Returns the process ID that the user gives. `example` is a correct command, which the error shows.
 Result<pid_t> PidFrom(const Arguments& arguments, const std::string& example);
 
-// Bytes shown from the end of a failed command's output.
+// Number of bytes that are shown from the end of a failed command's output.
 inline constexpr size_t kLogShown = 2000;
-// Exits with the command's exit status, or with the signal that killed the command.
+// Ends vramscope as the recorded command ended: with the command's exit status, or with the signal that
+// killed the command. `wait_status` is the result of waitpid.
 int ExitAsCommand(int wait_status);
 
 }  // namespace vramscope::cli

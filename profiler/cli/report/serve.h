@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows files in a browser: for `vramscope serve`, and for `vramscope view --web` or without a display.
+// Serves files to a browser. Used by `vramscope serve`, and by `vramscope view` with --web or without a
+// display.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,16 @@ namespace vramscope::cli {
 
 struct Service {
   std::string address = "127.0.0.1";
-  uint16_t port = 0;  // 0 = any free one
-  std::string token;  // "" = a random one
+  uint16_t port = 0;  // 0 = any free port
+  std::string token;  // access token in the link; "" = a random token
   bool open_browser = false;
-  std::string fragment;  // of the link: "run.vms@step:3"
+  std::string fragment;  // fragment of the link, such as "run.vms@step:3"
 };
 
 // Opens a link in the desktop's default browser. Does nothing if there is no desktop.
 void OpenOnDesktop(const std::string& link);
 
-// Returns after Ctrl-C.
+// Serves `paths` until the user presses Ctrl-C.
 [[nodiscard]] Result<int> Serve(const std::vector<std::string>& paths, const Service& service);
 
 }  // namespace vramscope::cli

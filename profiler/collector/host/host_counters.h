@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory in the trace: writes a counter event for each sample that changed.
+// Writes samples of host memory into the trace, as counter events. A figure is written only if it has
+// changed.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,14 @@ class HostCounters {
   // `output` must outlive the object.
   explicit HostCounters(TraceOutput& output) : output_(output) {}
 
-  // HostSample::key is the process's number in the trace. `start_monotonic_ns`: time 0 of the trace. Call
-  // after all records older than the samples are in the trace, because times in a trace never decrease.
+  // Writes `samples`. HostSample::key must be the process's number in the trace. `start_monotonic_ns` is the
+  // time at which the trace begins. Call this after all older records have been written, because times in a
+  // trace never decrease.
   void Add(std::span<const HostSample> samples, uint64_t start_monotonic_ns);
 
  private:
   struct Process {
-    uint32_t thread = 0;  // in the trace; belongs to no real thread
+    uint32_t thread = 0;  // thread number in the trace that is reserved for these counters
     HostFigures written;
   };
   Process& Of(uint32_t trace_process);

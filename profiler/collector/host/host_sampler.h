@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory of the recorded processes, read from /proc at most four times a second.
+// Samples the host memory of the recorded processes from /proc, at most four times a second.
 //
-// Why a thread: the kernel takes up to tens of milliseconds for smaps_rollup of a large process.
+// Sampling has its own thread, because reading smaps_rollup of a large process can take tens of milliseconds.
 #pragma once
 
 #include <condition_variable>
@@ -13,19 +13,19 @@
 
 namespace vramscope::collector {
 
-// Figures of one process from /proc, in bytes. 0 if not reported.
+// Memory figures of one process, in bytes. A figure that the kernel does not report is 0.
 struct HostFigures {
-  uint64_t rss = 0;         // resident: anonymous, file-backed and shared
-  uint64_t rss_anon = 0;    // heap and similar; in a forked child also pages shared with its parent
-  uint64_t rss_shared = 0;  // of /dev/shm, memfd and shared anonymous mappings
-  uint64_t rss_peak = 0;    // highest rss so far, counted by the kernel
+  uint64_t rss = 0;         // resident memory: anonymous, file-backed and shared
+  uint64_t rss_anon = 0;    // resident anonymous memory; in a forked child also pages shared with the parent
+  uint64_t rss_shared = 0;  // resident memory of /dev/shm, memfd and shared anonymous mappings
+  uint64_t rss_peak = 0;    // highest rss so far, as counted by the kernel
   uint64_t swap = 0;
-  uint64_t pss = 0;       // rss, each page divided by the number of processes that map it; read rarely
-  uint64_t shm_used = 0;  // used by all processes in this process's /dev/shm
+  uint64_t pss = 0;       // rss, with each page divided by the number of its processes; read rarely
+  uint64_t shm_used = 0;  // bytes that all processes use in this process's /dev/shm
   uint64_t shm_size = 0;
 };
 struct HostFigureName {
-  const char* name;  // of the counter in the trace
+  const char* name;  // name of the counter in the trace
   uint64_t HostFigures::*figure;
 };
 inline constexpr HostFigureName kHostFigures[] = {
@@ -39,8 +39,8 @@ inline constexpr HostFigureName kHostFigures[] = {
     {"host.shm_size", &HostFigures::shm_size},
 };
 
-// Parse the text of /proc/PID/status and /proc/PID/smaps_rollup. Missing figures keep their value. False if
-// the process has no memory any more.
+// Parse the text of /proc/PID/status and of /proc/PID/smaps_rollup. Figures that are missing in the text keep
+// their value. ReadStatusText returns false if the process has no memory, which means that it has ended.
 bool ReadStatusText(const std::string& status, HostFigures& figures);
 void ReadRollupText(const std::string& rollup, HostFigures& figures);
 
@@ -57,10 +57,11 @@ class HostSampler {
   HostSampler(const HostSampler&) = delete;
   HostSampler& operator=(const HostSampler&) = delete;
 
-  // `key` is the caller's number for the process. If no thread can be created, nothing is sampled.
+  // Starts sampling a process. `key` identifies the process in HostSample. If the sampling thread cannot be
+  // created, nothing is sampled.
   void Watch(uint32_t pid, uint32_t key);
   void Forget(uint32_t key);
-  // The samples since the last call, in time order.
+  // Returns the samples since the last call, in time order.
   std::vector<HostSample> Take();
 
  private:

@@ -4,7 +4,7 @@
 //   <prefix>/bin/vramscope                                     <build>/bin/vramscope
 //   <prefix>/lib/vramscope/libvramscope_injector.so            <build>/injector/libvramscope_injector.so
 //   <prefix>/share/vramscope/python/sitecustomize.py           <build>/share/vramscope/python
-//                                                                -> the source folder
+//                                                                (a link to the source folder)
 #pragma once
 
 #include <string>
@@ -15,15 +15,16 @@ namespace vramscope::collector {
 
 struct Installation {
   std::string injector;     // the preload library
-  std::string python_shim;  // folder for PYTHONPATH
+  std::string python_shim;  // folder that is added to PYTHONPATH
 };
 
-// The parts of this executable. An error names the missing part and where it was searched.
+// Finds the parts that belong to the running executable. An error names the missing part and the searched
+// folders.
 Result<Installation> FindInstallation();
-// Like FindInstallation, for a program in `program_folder`.
+// Like FindInstallation, but for an executable in `program_folder`.
 Result<Installation> FindInstallationFor(const std::string& program_folder);
 
-// The viewer for browsers. If it was not built, the error has the command to build it.
+// Finds the web viewer. If the web viewer was not built, the error contains the command to build it.
 Result<std::string> FindWebViewer();
 
 }  // namespace vramscope::collector

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one ring: takes the published records in order, and returns their space to the writer.
+// Reads the records of one ring (glossary: Ring) in order, and gives their space back to the writer.
 //
 //   tail (given back) ≤ position (taken) ≤ head (as of Refresh) ≤ what the writer has published since
 //
-// Nothing in the ring is trusted. Each record is copied before it is read. After an invalid record, the
-// cursor skips to the head and counts the bytes.
+// The target process may write invalid data into the ring. So each record is copied before it is checked and
+// read. After an invalid record, the cursor skips to the head and counts the skipped bytes.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@ class RingCursor {
  public:
   RingCursor(trace::RingHeader& ring, const std::byte* data, uint64_t ring_bytes);
 
-  // Reads how far the writer has published. Later records wait for the next Refresh.
+  // Reads the writer's current head. Records that are published later become visible at the next Refresh.
   void Refresh();
 
-  // False: all records are taken.
+  // Stores the time of the next record. Returns false if all visible records have been taken.
   bool PeekTicks(uint64_t* ticks);
-  // Copies the next record. Only after PeekTicks returned true.
+  // Copies the next record into `buffer` and returns it. Call this only after PeekTicks returned true.
   const trace::RawRecord* Take(RecordBuffer& buffer);
-  // Returns the space of taken records to the writer.
+  // Gives the space of the taken records back to the writer.
   void GiveBack();
-  // GiveBack if much of the ring has been taken.
+  // Calls GiveBack if at least 1/8 of the ring has been taken.
   void GiveBackSometimes();
 
-  // The owner of the ring at the last Refresh that found new records.
+  // Thread ID of the ring's owner, at the last Refresh that found new records.
   [[nodiscard]] uint32_t os_thread() const { return os_thread_; }
-  // Changes when another thread has taken the ring.
+  // A number that changes when another thread takes over the ring.
   [[nodiscard]] uint32_t generation() const { return generation_; }
 
   // Records dropped by the writer since the last call.
@@ -53,11 +53,11 @@ class RingCursor {
 
   // Percentage of the ring with unread records at the last Refresh.
   [[nodiscard]] uint32_t fill_percent() const { return fill_percent_; }
-  // Invalid bytes, skipped.
+  // Number of invalid bytes that were skipped.
   [[nodiscard]] uint64_t broken_bytes() const { return broken_bytes_; }
 
  private:
-  // False: no record left.
+  // Copies the header of the next record into next_. Returns false if there is no next record.
   bool LoadNext();
   void SkipToHead();
 

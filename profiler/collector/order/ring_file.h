@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's view of one target process's ring file. The file is checked once. From then on it is safe
-// to read: values that the target may change later are never used as bounds.
+// The collector's access to the ring file of one recorded process (the target). The file is checked once when
+// it is opened. Values that the target may change later are never used as bounds, so reading stays safe.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace vramscope::collector {
 
-// The part of RingFileHeader that never changes once the target has written the magic.
+// A copy of the RingFileHeader fields that never change after the target has written the magic number.
 struct RingFileFacts {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
@@ -37,9 +37,11 @@ struct RingFileFacts {
 
 class RingFile {
  public:
-  // nullptr if the target has not finished the header yet. An error if the collector cannot read the file.
+  // Maps the file. Returns nullptr if the target has not yet finished the header. Returns an error if the
+  // collector cannot read the file.
   static Result<std::unique_ptr<RingFile>> Open(const std::string& path);
-  // For memory that the caller owns. `memory` must be aligned to 64 bytes and outlive the object.
+  // Like Open, for a ring file in memory that the caller owns. `memory` must be aligned to 64 bytes and
+  // outlive the object.
   static Result<std::unique_ptr<RingFile>> Attach(std::byte* memory, size_t bytes, const std::string& name);
   ~RingFile();
   RingFile(const RingFile&) = delete;
@@ -47,13 +49,13 @@ class RingFile {
 
   [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
 
-  // Number of rings that the target ever took.
+  // Number of rings that the target has taken since the file was created.
   [[nodiscard]] uint32_t ring_count() const;
   [[nodiscard]] trace::RingHeader& ring(uint32_t index) const;
   [[nodiscard]] const std::byte* ring_data(uint32_t index) const;
 
   [[nodiscard]] uint64_t lost_without_ring() const;
-  // Tells the target that nobody drains any more. From then on it records nothing.
+  // Tells the target that no collector reads the rings any more. Afterwards the target records nothing.
   void Detach() const;
   // Tells the target to stop recording. Later events do not count as lost.
   void Pause() const;
@@ -61,7 +63,7 @@ class RingFile {
  private:
   RingFile(std::byte* memory, size_t bytes, bool mapped);
   [[nodiscard]] trace::RingFileHeader& header() const;
-  // Fills facts_. False: not ready yet.
+  // Fills facts_. Returns false if the target has not finished the header yet.
   Result<bool> ReadHeader(const std::string& name);
 
   std::byte* memory_;
@@ -70,7 +72,8 @@ class RingFile {
   RingFileFacts facts_;
 };
 
-// "4711.0.ring" -> {4711, 0}; empty for other names.
+// The numbers in the name of a ring file: {4711, 0} for "4711.0.ring". ParseRingFileName returns nothing for
+// other names.
 struct RingFileName {
   uint32_t pid = 0;
   uint32_t image = 0;

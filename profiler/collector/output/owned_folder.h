@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary folder of one run, and the removal of such folders after killed runs.
+// A temporary folder that belongs to one process. A process that is killed leaves its folder behind;
+// RemoveAbandonedFolders removes such folders.
 //
-// Each folder has a marker that names the folder and the process that created it. The folder is locked while
-// that process lives:
+// Each folder contains a marker file that names the folder and the process that created it. The process holds
+// a lock on the folder until it ends:
 //
 //   vramscope-x7Qa2b/
 //     .vramscope-owner     vramscope folder 1
 //                          name vramscope-x7Qa2b inode 5317 uid 1000
 //                          pid 2 started 9000 namespace 4026532417 boot 3f6c0a6e-...
 //
-// An abandoned folder is removed only if all of this holds:
+// A folder is abandoned, and is removed, if all of these conditions are true:
 //   - its marker names this very folder
 //   - its owner belongs to this boot and to our pid namespace, and has ended
 //   - nobody holds the lock
@@ -35,7 +36,7 @@ class OwnedFolder {
  private:
   OwnedFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
 
-  std::string path_;  // "" = moved from
+  std::string path_;  // "" if this object was moved from
   int lock_;          // descriptor of the folder, locked
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports when a process has ended, even if it is not our child or its pid was reused.
+// Detects the end of a process. The detection works even if the process is not a child of this process, or if
+// its pid is reused later.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +10,20 @@ namespace vramscope::collector {
 
 class ProcessWatch {
  public:
-  // `pid` 0 = a process that can no longer be seen (PidHere).
+  // `pid` 0 stands for a process that this process cannot see (PidHere); such a process counts as ended.
   explicit ProcessWatch(uint32_t pid);
   ~ProcessWatch();
   ProcessWatch(ProcessWatch&& other) noexcept;
   ProcessWatch& operator=(ProcessWatch&& other) noexcept;
 
-  // A zombie counts as ended. Without pidfd, a process counts as running as long as its pid is in use.
+  // True if the process has ended; a zombie counts as ended. If the kernel has no pidfd, a process counts as
+  // running while any process has its pid.
   [[nodiscard]] bool HasEnded() const;
-  // The exit status, as waitpid reports it. Only after HasEnded. Before Linux 6.15: nothing if the parent has
-  // already waited for the process. `start_ticks`: identifies the process if its pid was reused.
+  // Returns the exit status as waitpid reports it. Call this only after HasEnded returned true. Before Linux
+  // 6.15, returns nothing if the parent has already waited for the process. `start_ticks` is the start time
+  // of the process. The start time is needed to notice that another process has the same pid.
   [[nodiscard]] std::optional<int32_t> ExitStatus(uint64_t start_ticks) const;
-  // Readable when the process has ended; -1 if there is nothing to poll.
+  // A descriptor that becomes readable when the process ends; -1 if there is none.
   [[nodiscard]] int descriptor() const { return pidfd_; }
 
  private:

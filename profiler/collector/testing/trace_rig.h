@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a drain over rings in this process's memory, and the resulting trace.
+// For tests: a Drain that reads rings in this process's memory, and the trace that it writes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 namespace vramscope::collector::testing {
 
-// Keeps what the writer writes. After `capacity` bytes it fails like a full disk.
+// Keeps the written bytes in memory. When more than `capacity` bytes are written, Write fails as on a full
+// disk.
 class MemorySink final : public trace::ByteSink {
  public:
   MemorySink(std::vector<std::byte>& bytes, size_t capacity) : bytes_(bytes), capacity_(capacity) {}
@@ -32,7 +33,7 @@ class MemorySink final : public trace::ByteSink {
   size_t capacity_;
 };
 
-// Record times are CLOCK_MONOTONIC, which is also the trace's time.
+// A drain and a trace for tests. Times in records and in the trace are CLOCK_MONOTONIC.
 class TraceRig {
  public:
   explicit TraceRig(size_t capacity = SIZE_MAX, uint64_t max_bytes = 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dry runs whose result must hold for any data. No kernel computes on the simulated GPU, so computed values
-// are assumed. If memory may depend on these values, the program runs again with others.
+// Dry runs whose result must hold for any input data. The simulated GPU runs no kernels, so values that the
+// program reads from the device are assumed. If the memory may depend on such values, the program runs again
+// with other assumed values.
 #pragma once
 
 #include <optional>
@@ -11,18 +12,19 @@
 
 namespace vramscope::experiment {
 
-// One run of the plan's command. If the run fails with assumed zeros, it is repeated with computed integers.
-// If its memory depends on data, it is repeated for the upper bound (DryrunResult::upper). plan.say announces
-// further runs.
+// Runs the plan's command. If the run fails with assumed zeros, the command runs again with computed
+// integers. If the memory of the run depends on data, the command runs once more for the upper bound
+// (DryrunResult::upper). plan.say announces these further runs.
 [[nodiscard]] Result<DryrunResult> RunWithBounds(const DryrunPlan& plan, DryrunRunner& runner,
                                                  CommandOutput output);
 
-// Runs of the same program whose results are compared. Once a run needs assumptions, all later runs use them.
+// Several runs of the same program whose results are compared. If one run needs assumptions other than zeros,
+// all later runs use the same assumptions.
 class Series {
  public:
   Series(const DryrunPlan& plan, DryrunRunner& runner);
 
-  // `log`: gets the command's output.
+  // `log` receives the command's output.
   [[nodiscard]] Result<DryrunResult> Run(const std::vector<std::string>& command,
                                          const collector::SimulatedDevice& device, uint64_t order,
                                          std::string& log);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The prediction of `vramscope whatif` for a change, to print next to the measured figures.
+// The prediction of `vramscope whatif` for a change. `vramscope try` prints the prediction next to the
+// measured figures.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +12,17 @@
 namespace vramscope::experiment {
 
 struct Predicted {
-  std::string why_not;  // a sentence; empty = predicted, or not requested
+  std::string why_not;  // reason why there is no prediction, a sentence; empty = predicted, or not requested
   uint64_t allocated_bytes = 0;
   uint64_t reserved_bytes = 0;
   uint64_t allocated_at_most_bytes = 0;  // holds in 99 of 100 runs
   uint64_t reserved_at_most_bytes = 0;
-  std::map<std::string, std::string> code;  // by lever: lines to write
+  std::map<std::string, std::string> code;  // lines of Python code to write, by lever
 
   [[nodiscard]] bool known() const { return allocated_bytes != 0; }
 };
 
-// `trace`: of the unchanged command, with the operators of a step.
+// `trace` is the trace of the unchanged command. The trace must contain the operators of one step.
 Predicted PredictChange(const Change& change, const std::string& trace);
 
 }  // namespace vramscope::experiment

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published errors of predictions (table "Bounds" of docs/accuracy.md), and a prediction's error band.
+// The published errors of predictions (table "Bounds" of docs/accuracy.md), and the error band of a
+// prediction that follows from them.
 //
-// A plan that fits by less than the error counts as not fitting. tests/whatif_accuracy/bounds.py generates
-// this table and the page.
+// If a plan fits only by less than the error, it counts as not fitting. tests/whatif_accuracy/bounds.py
+// generates this table and the page in docs.
 //
-//                    predicted
-//   ├─── less by ───────┼────── more by ──────┤     of the truth, 99 of 100 cases each way
-//   (and a block or a segment less)       (and a block or a segment more)
+//                prediction
+//   ├─── less ───────┼─────── more ─────┤     the true value lies in this range, in 99 of 100 cases for each
+//                                           side; one block or segment is added on each side
 #pragma once
 
 #include <cstdint>
@@ -17,14 +18,15 @@
 
 namespace vramscope::whatif {
 
-// A bound is a share of the true value, in percent. kExact: the prediction equals the true value, and no
-// bytes are added.
+// A bound is in percent of the true value. kExact means that the prediction equals the true value, and that
+// no bytes are added.
 inline constexpr double kExact = -1;
 
-// Bounds that held in 99 of 100 cases of one lever, or of its settings with one prefix.
+// The bounds that held in 99 of 100 cases of one lever, or of those settings of a lever that begin with
+// `lever`. `more` is by how much the true peak exceeds the prediction, `less` is by how much it is lower.
 struct PublishedBounds {
   const char* lever;  // "offload" or "offload=activations"
-  uint32_t cells;     // cases: programs, each with a change
+  uint32_t cells;     // number of measured cases; a case is one program with one change
   double allocated_more;
   double allocated_less;
   double reserved_more;
@@ -32,10 +34,11 @@ struct PublishedBounds {
 };
 [[nodiscard]] std::span<const PublishedBounds> AllPublishedBounds();
 
-// One side of the error band of a peak. The truth is between predicted / (1 + share) - bytes and predicted /
-// (1 - share) + bytes.
+// One side of the error band around a predicted peak. The true value is between predicted / (1 + share) -
+// bytes and predicted / (1 - share) + bytes.
 //
-// Example: 1,900 MiB predicted, share 0.05, 20 MiB. The truth is at most 1,900 / 0.95 + 20 = 2,020 MiB.
+// Example: predicted 1,900 MiB, share 0.05, bytes 20 MiB. The true value is at most 1,900 / 0.95 + 20 = 2,020
+// MiB.
 struct Allowance {
   double share = 0;
   uint64_t bytes = 0;
@@ -49,8 +52,8 @@ struct ErrorBand {
   Allowance allocated_less;
   Allowance reserved_more;
   Allowance reserved_less;
-  uint32_t cells = 0;                     // cases of the least measured lever; 0 = no lever
-  std::vector<std::string> not_measured;  // levers without a row: the worst bounds count, at least 5 %
+  uint32_t cells = 0;                     // number of cases of the lever with the fewest cases; 0 = no lever
+  std::vector<std::string> not_measured;  // levers that are not in the table, so the worst bounds are used
 
   [[nodiscard]] uint64_t AllocatedAtMost(uint64_t predicted) const {
     return allocated_more.AtMost(predicted);
@@ -64,15 +67,16 @@ struct ErrorBand {
   }
 };
 
-// One row for all changes that a re-run answers.
+// Name of the row that is used for all changes answered by a re-run.
 inline constexpr std::string_view kReruns = "re-run";
 
-// The confidence of the bounds, in each direction.
+// Confidence of each bound: 99 of 100 cases.
 inline constexpr double kBandConfidence = 0.99;
 
-// Band for several changes, each "checkpoint=all" or just "checkpoint": their shares add up. The longest row
-// that matches the start of a change counts. Unless all changes are exact, adds one unsplit block (1 MiB,
-// allocated) and one segment (20 MiB, reserved).
+// Returns the error band for several changes. A change is "checkpoint=all" or just "checkpoint". The shares
+// of the changes are added. For each change, the longest row name that the change begins with is used. Unless
+// all changes are exact, the band also gets one unsplit block (1 MiB of allocated bytes) and one segment (20
+// MiB of reserved bytes).
 [[nodiscard]] ErrorBand BandOf(std::span<const std::string> changes);
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a prediction, as the command and the viewer show it.
+// Formats a prediction as text, for the command and for the viewer.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace vramscope::whatif {
 
-// Indented lines for an applied lever: the code to write, its cost in time, and its notes.
+// Returns indented lines for one lever: the code to write, the cost in time, and the notes.
 [[nodiscard]] std::string LeverLines(const Applied& applied);
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Invariants of every step and scene, whichever levers were applied.
+// Checks the invariants of steps and scenes, which must hold whatever levers were applied.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace vramscope::whatif {
 
-// Returns the first violation, "block 12 ends before it begins", or "". Checks lives, windows, indices, and
-// that owners precede what they own. O(step).
+// Returns the first violation, such as "block 12 ends before it begins", or "" if there is none. Checks
+// lifetimes, windows and indices. Also checks that each owner precedes the elements that it owns. O(step).
 [[nodiscard]] std::string WhyBroken(const Step& step);
-// Like WhyBroken above, for a scene of that step. Also checks births against positions, and the sum of
-// categories at the peak. O(blocks log blocks).
+// Like WhyBroken above, but for a scene of `step`. Also checks each block's Birth against its positions, and
+// the sum of the categories at the peak. O(blocks log blocks).
 [[nodiscard]] std::string WhyBroken(const Step& step, const Scene& scene);
 
 }  // namespace vramscope::whatif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An index into one list of a step. The compiler rejects it for another list.
+// A typed index into one of the lists of a step. If it is used with another list, the code does not compile.
 //
 //   const OpIndex op = step.blocks[block].op;   // block: BlockIndex
 //   step.ops[op]                                // fine
 //   step.blocks[op]                             // does not compile
 //
-// An index converts to a number implicitly, for other lists with one element per block. The reverse is
-// explicit, BlockIndex(i), except for literals: step.blocks[0].
+// An index converts to a number implicitly, for use with other lists that have one element per block. A
+// number converts to an index only explicitly, BlockIndex(i), except for literals: step.blocks[0].
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,7 @@ namespace vramscope::whatif {
 template <class Item>
 class Index {
  public:
-  constexpr Index() = default;  // none: equal to model::kNone
+  constexpr Index() = default;  // no element; equal to model::kNone
   template <std::integral Number>
   constexpr explicit(!std::same_as<Number, int>) Index(Number at)  // NOLINT: a literal is an int
       : at_(static_cast<uint32_t>(at)) {}
@@ -49,7 +49,7 @@ struct IndexRange {
   [[nodiscard]] Iterator end() const { return {last}; }
 };
 
-// A list with its own index type.
+// A vector whose elements are accessed by Index<Item>.
 template <class Item>
 class Indexed : public std::vector<Item> {
  public:
@@ -60,8 +60,9 @@ class Indexed : public std::vector<Item> {
   [[nodiscard]] Item& operator[](std::integral auto at) { return (*this)[Index<Item>(at)]; }
   [[nodiscard]] const Item& operator[](std::integral auto at) const { return (*this)[Index<Item>(at)]; }
 
-  // All indices in order. Do not change the list in the loop.
+  // Returns all indices in order. The list must not change during the loop.
   [[nodiscard]] IndexRange<Item> Indices() const { return {0, static_cast<uint32_t>(this->size())}; }
+  // Returns the index that the next added element gets.
   [[nodiscard]] Index<Item> Next() const { return Index<Item>(this->size()); }
 };
 
@@ -69,10 +70,10 @@ struct StepBlock;
 struct Op;
 struct Node;
 struct ModuleCall;
-using BlockIndex = Index<StepBlock>;  // into Step::blocks
-using OpIndex = Index<Op>;            // into Step::ops
-using NodeIndex = Index<Node>;        // into Step::nodes
-using CallIndex = Index<ModuleCall>;  // into Step::modules
+using BlockIndex = Index<StepBlock>;  // index in Step::blocks
+using OpIndex = Index<Op>;            // index in Step::ops
+using NodeIndex = Index<Node>;        // index in Step::nodes
+using CallIndex = Index<ModuleCall>;  // index in Step::modules
 
 }  // namespace vramscope::whatif
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A point in time in a step: an event, and a place among the insertions of levers around it.
+// A point in time within a step. A position is finer than an event number, because levers insert allocations
+// and frees between the events of the recorded step.
 //
-// Three integers; the first one that differs decides:
+// A position has three integers. The integers are compared in this order:
 //
-//   event     an event of the recorded step; below 0: an event before the loop
-//   order     the place around that event: a stage (stages have a fixed order), and a place within the stage
-//   further   the order of things at the same place
+//   event     number of an event of the recorded step; negative: an event before the training loop
+//   order     orders insertions around the event: a stage, which has a fixed number, and a place in the stage
+//   further   orders insertions at the same place
 //
 //   ● event 7    After(7)  After(7, 2) ... In(kUnpacks, 7) ...    In(kReturns, 8) ... Before(8)    ● event 8
 //
-// A stage before event 8 comes after everything inserted after event 7.
+// In(kReturns, 8) and Before(8) have `event` 8, so they come after everything that is inserted after event 7.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +21,18 @@
 
 namespace vramscope::whatif {
 
-// Stages around an event. Unnamed stages are successive hooks (HooksAfter()).
+// Stages around an event; negative stages come before the event. The numbers between the named stages are
+// stages too, which HooksAfter() computes.
 enum class Stage : int32_t {
-  kAhead = -50,     // before all else: allocations of the first step alone (first_step.h)
-  kEmpties = -25,   // the cache is emptied before the event
-  kUnpacked = -20,  // a node's variables are freed, before the engine looks at its results
-  kReturns = -10,   // a function's variables are freed, before its arguments
+  kAhead = -50,     // before all other stages: allocations that only the first step makes (first_step.h)
+  kEmpties = -25,   // empty_cache() before the event
+  kUnpacked = -20,  // an autograd node frees its variables, before the engine handles its results
+  kReturns = -10,   // a function frees its variables, before its arguments are freed
   kEvent = 0,
-  kEmptied = 25,  // the cache is emptied after the event
-  kSteps = 30,    // parts of an interval (PartOf())
-  kUnpacks = 50,  // a node unpacks what it saved
-  kAgain = 60,    // recomputation; nested segments use the next stages (Recomputed())
+  kEmptied = 25,  // empty_cache() after the event
+  kSteps = 30,    // parts of an interval (see PartOf())
+  kUnpacks = 50,  // an autograd node unpacks its saved tensors
+  kAgain = 60,    // recomputation by a checkpoint; nested checkpoints use the next stages (see Recomputed())
 };
 
 struct Position {
@@ -43,7 +45,7 @@ struct Position {
   constexpr Position(int64_t at, int32_t around, int32_t below) : event(at), order(around), further(below) {}
   friend constexpr auto operator<=>(const Position&, const Position&) = default;
 
-  // The place `at`, `events` later.
+  // The same place around the event that comes `events` events later.
   friend constexpr Position operator+(Position at, int64_t events) { return at += events; }
   friend constexpr Position operator-(Position at, int64_t events) { return at += -events; }
   constexpr Position& operator+=(int64_t events) {
@@ -52,23 +54,23 @@ struct Position {
   }
 };
 
-inline constexpr Position kBefore = -1;                          // for a begin: before the step
-inline constexpr Position kForever = 1'000'000'000'000'000'000;  // for an end: not within the recording
+inline constexpr Position kBefore = -1;                          // as a begin: allocated before the step
+inline constexpr Position kForever = 1'000'000'000'000'000'000;  // as an end: not freed in the recording
 inline constexpr int32_t kPlaces = 1 << 24;                      // places per stage, half before its center
 
-// The n-th place after `at`, for successive insertions.
+// Returns the n-th place after `at`, for successive insertions.
 [[nodiscard]] constexpr Position After(Position at, int64_t n = 1) {
   return {at.event, at.order + static_cast<int32_t>(n), at.further};
 }
 [[nodiscard]] constexpr Position Before(Position at, int64_t n = 1) { return After(at, -n); }
 
-// The n-th position after `at` at the same place (before it if n is negative).
+// Returns the n-th position after `at` within the same place, or before `at` if n is negative.
 [[nodiscard]] constexpr Position Later(Position at, int64_t n = 1) {
   return {at.event, at.order, at.further + static_cast<int32_t>(n)};
 }
 [[nodiscard]] constexpr Position Sooner(Position at, int64_t n = 1) { return Later(at, -n); }
 
-// The place `at`, `hooks` hooks later. Each hook has kPlaces places.
+// Returns the position `hooks` stages after `at`. Each stage has kPlaces places.
 [[nodiscard]] constexpr Position HooksAfter(Position at, int32_t hooks) {
   return {at.event, at.order + hooks * kPlaces, at.further};
 }
@@ -76,19 +78,20 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
   return HooksAfter(at, static_cast<int32_t>(stage));
 }
 
-// `at` as a position within its own step. `at` may lie in the following step.
+// Converts a position that may lie in the following step to the position within that step.
 [[nodiscard]] constexpr Position InItsStep(Position at, int64_t length) {
   return {at.event % length, at.order, at.further};
 }
 
-// Start of part `n` of `of` equal parts between two events.
+// Returns the begin of part `n` if the interval between two events is divided into `of` equal parts.
 [[nodiscard]] constexpr Position PartOf(Position begin, Position end, int64_t n, int64_t of) {
   const Position event = begin.event + (end.event - begin.event) * n / of;
   return After(In(Stage::kSteps, event), n);
 }
 
-// Recomputed(): the position of `moment` in the recomputation, at `at`, of the part of forward that starts at
-// `begin`. Unwound(): the end of that recomputation. Of nested recomputations, the lower depth comes first.
+// Positions of a recomputation at `at`, which repeats the part of forward that begins at `begin`.
+// Recomputed() is the repetition of position `moment`. Unwound() is the end of the recomputation. If
+// recomputations are nested, the one with the lower depth comes first.
 [[nodiscard]] constexpr Position Unwound(Position at, uint32_t depth) {
   constexpr uint32_t kDeepest = 64;
   return HooksAfter(In(Stage::kAgain, at), static_cast<int32_t>(std::min(depth, kDeepest)) + 1);
@@ -102,12 +105,12 @@ inline constexpr int32_t kPlaces = 1 << 24;                      // places per s
                (stage * 2 * kKept + place) * 2 * kKept + below);
 }
 
-// True if a life that ends at `end` ends because of `use`. IsAtOnce: directly after it. IsSoon: also with one
-// event in between.
+// True if a block that is freed at `end` is freed because of its use at `use`. IsAtOnce: the free directly
+// follows the use. IsSoon: one event in between is allowed.
 [[nodiscard]] constexpr bool IsAtOnce(Position end, Position use) { return end.event <= use.event + 1; }
 [[nodiscard]] constexpr bool IsSoon(Position end, Position use) { return end.event <= use.event + 2; }
 
-// Prints a position in messages of tests.
+// Prints a position in error messages of tests.
 inline void PrintTo(const Position& at, std::ostream* out) {
   *out << at.event;
   if (at.order != 0 || at.further != 0) *out << '(' << at.order << ',' << at.further << ')';

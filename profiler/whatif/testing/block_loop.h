@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-written training loops. The loops' blocks differ in saved bytes and in time.
+// For tests: a trace of a training loop over a list of blocks (layers). The test chooses for each block how
+// many bytes autograd saves and how long the block takes.
 //
-//   setup    a weight of 2 MiB for each block
-//   step     a batch of 8 samples goes through the blocks, each of which keeps its result; backward goes from
-//            the last block to the first; the optimizer keeps one state per weight, and allocates as much
-//            again while it steps
+//   setup    allocates a weight of 2 MiB for each block
+//   step     runs a batch of 8 samples through the blocks; each block keeps its result for backward.
+//            Backward runs from the last block to the first. The optimizer keeps one state per weight, and
+//            allocates the same bytes again during its step
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@
 
 namespace vramscope::whatif {
 
-// Floats per sample that a block saves, and its number of operators.
+// The number of float32 values per sample that a block saves, and the block's number of operators.
 struct BlockShape {
   uint64_t features = 0;
   int operators = 1;
@@ -84,7 +85,7 @@ class BlockLoop {
     s_.Free("batch");
   }
 
-  // Allocates a result for a moment, as small operators do.
+  // Allocates a result and frees it directly, as small operators do.
   void Elementwise(size_t i) {
     s_.Op("aten::relu", [&] {
       Tensor(Name("hidden", i), blocks_[i].features, false, 0);
@@ -94,7 +95,7 @@ class BlockLoop {
     s_.Free("moment");
   }
 
-  // input -> hidden (kept by the block's second node) -> out (kept by the next block)
+  // input -> hidden (saved by the block's second node) -> out (saved by the next block)
   void Forward(size_t i, uint64_t node) {
     const std::string input = i == 0 ? "batch" : Name("out", i - 1);
     const uint64_t features = i == 0 ? blocks_[0].features : blocks_[i - 1].features;

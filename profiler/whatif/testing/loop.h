@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop of three steps, written as PyTorch would run it.
+// For tests: the trace of a training loop of three steps, with the events that PyTorch would cause.
 //
-//   setup    a temporary block; weight 64 x 64
+//   setup    allocates a temporary block, and a weight of 64 x 64
 //   step     batch [8, 64] ─ mm ─► hidden [8, 64] ─ gelu ─► out [8, 64]
-//            backward: gradient of out, of hidden, of weight
+//            backward allocates the gradients of out, hidden and weight
 //            the optimizer keeps one state of the weight's size
 //
-// All are float32: 2,048 bytes for the batch's blocks, 16,384 for the weight's.
+// All tensors are float32. The batch, hidden and out have 2,048 bytes each, the weight has 16,384 bytes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ inline constexpr uint64_t kWeightBytes = 64 * 64 * 4;
 
 class Loop : public TensorScript {
  public:
-  // `sampled`: a sampling thread writes a counter just after a node's release. `traced`: forward has a
-  // backward pass of its own, as in flex_attention().
+  // If `sampled`, another thread records a counter between a node's release of a tensor and the tensor's
+  // free. If `traced`, forward contains an additional small backward pass, as flex_attention() does.
   explicit Loop(bool sampled = false, bool traced = false) : sampled_(sampled), traced_(traced) {
     s.Device(model::testing::kCuda0).TotalsAre(0, 2 << 20);
     s.Alloc("before", 4 * kWeightBytes).Free("before");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script whose operators receive float32 tensors that begin at the start of their block.
+// For tests: a script (model::testing::Script) whose operators receive float32 tensors. Each tensor begins at
+// the start of its block.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ class TensorScript {
   model::testing::Script s;
 
  protected:
-  // `tensor`: identifies the tensor among several of the block.
+  // `tensor` is a number that distinguishes tensors of the same block.
   static constexpr uint64_t kFirstTensor = 7;
   void In(const std::string& block, const char* shape, const char* strides, uint64_t position = 0,
           uint64_t tensor = kFirstTensor) {

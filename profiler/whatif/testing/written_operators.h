@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step that a test writes by hand. Operators have PyTorch's names; tensors are float32 with 128 elements:
-// 512 bytes, or 256 bytes in 16 bits.
+// For tests: a whatif::Step that a test builds from single operators and nodes. Operators have PyTorch's
+// names. Tensors are float32 and have 128 elements: 512 bytes, or 256 bytes with a 16-bit type.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class WrittenOperators : public WrittenStep {
     step_.dims = {128};
   }
 
-  // The node is made in the middle of the operator.
+  // Adds a node that is created in the middle of operator `op`, and that runs in backward from `begin` on.
   NodeIndex AddNode(const std::string& name, OpIndex op, Position begin) {
     const NodeIndex node = Node(begin);
     step_.nodes[node] = {Name(name), op, HooksAfter(step_.ops[op].begin, 50), begin, begin + 4};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generated training run of three layers. It is small enough to compare a view with a pass over all blocks.
+// For tests: a generated training run of three layers. The run is so small that a test can compare a view
+// with a pass over all blocks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace vramscope::viewer {
 
-// `events`: at least; the last step is finished.
+// The run has at least `events` events, because the last step is completed.
 inline model::Run TrainingRun(uint64_t events = 6000) {
   model::testing::TrainingShape shape;
   shape.events = events;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Macros that decode the exit statuses of a trace. This C library has none: it has no processes.
+// Macros that decode the exit statuses in a trace, for the viewer in the browser. The C library for
+// WebAssembly does not have these macros, because it has no processes.
 #pragma once
 
 #define WTERMSIG(status) ((status)&0x7f)
