@@ -133,6 +133,17 @@ class KerasTest(RecordingTest):
             self.assertEqual(done.code, 0, done.stderr.decode()[-2000:])
             self.assertEqual(json.loads(done.stdout)["without_xla"], why)
 
+    def test_dry_run_of_fit_whose_last_batch_is_smaller(self) -> None:
+        """TensorFlow then computes the shapes of gradients while the program runs."""
+        trace, peak = self.folder / "dry.vms", self.folder / "peak"
+        program = ("import keras, numpy, tensorflow; model = keras.Sequential([keras.layers.Dense(256), keras.layers.Dense(8)]); model.compile(loss='mse'); "
+                   "model.fit(numpy.ones((100, 64)), numpy.ones((100, 8)), batch_size=64, verbose=0); "
+                   f"open({str(peak)!r}, 'w').write(str(tensorflow.config.experimental.get_memory_info('GPU:0')['peak']))")
+        dry_run = [recorded_run.vramscope(), "dryrun", "--gpu", "h100-80gb", "--steps", "all", "--xla", "off", "-o", str(trace)]
+        done = recorded_run.run([*dry_run, "--", PYTHON, "-c", program])
+        self.assertEqual(done.code, 0, done.stderr.decode()[-2000:])
+        self.assertEqual(ask("report", str(trace))["peak"]["allocated_bytes"], int(peak.read_text()))
+
     def test_dry_run_of_two_replicas(self) -> None:
         self.dry_run("h100-80gb:2", "--loop", "mirrored")
         peaks = [ask("report", str(self.trace), "--device", f"cuda:{gpu}")["peak"]["allocated_bytes"] for gpu in (0, 1)]

@@ -4,6 +4,7 @@
     steps     the program ends after some optimizer steps, as with PyTorch (stop.py)
     XLA       without NVIDIA's compiler (ptxas), Keras' jit_compile="auto" does not compile: XLA would fail. The answer reports it.
               A program that asks for XLA itself still gets it
+    shapes    that TensorFlow computes on the GPU are computed on the CPU
     scaling   with mixed_float16, gradients count as finite, so that the step is applied. The check runs as usual and takes its memory,
               but no kernel computes its answer"""
 
@@ -63,7 +64,27 @@ def install(steps: str, notes: str, xla: bool) -> None:
 
         stop = StopKeras(sys.modules["tensorflow"], steps, notes, recorder.calls_in_a_step)
         recorder.watch_steps(guard.hook(HOOK, stop.stepped))
+    guard.hook(HOOK, compute_shapes)()
     import_hook.when_imported("keras", guard.hook(HOOK, lambda: change_keras(notes, xla)))
+
+
+def compute_shapes() -> None:
+    """Gradients of reductions compute a shape with DynamicStitch if the batch varies, on the GPU. No kernel runs there, so the CPU computes the shape."""
+    from tensorflow.python.ops import gen_data_flow_ops
+
+    patches.wrap_method(gen_data_flow_ops, "dynamic_stitch", _integers_on_cpu)
+
+
+def _integers_on_cpu(stitch: Any) -> Any:
+    tensorflow = sys.modules["tensorflow"]
+
+    def dynamic_stitch(indices: Any, data: Any, name: Any = None) -> Any:
+        if not getattr(getattr(data[0], "dtype", None), "is_integer", False):
+            return stitch(indices, data, name=name)
+        with tensorflow.device("CPU:0"):
+            return stitch(indices, data, name=name)
+
+    return dynamic_stitch
 
 
 def change_keras(notes: str, xla: bool) -> None:
