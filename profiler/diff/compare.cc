@@ -73,7 +73,7 @@ void LeaveOutUnknown(const Side& before, const Side& after, Diff& diff) {
   leave_out(&Facts::knows_lines, {Owner::Kind::kStack},
             ": no stacks were recorded, so lines of code are not compared. Record with --stacks python.");
   leave_out(&Facts::knows_program, {},
-            ": a snapshot does not record what a block is for, so causes are not named.");
+            ": a snapshot does not record what a block is for, so vramscope cannot name causes.");
   const auto is_cpu = [](const Side& side) { return side.answer.device.starts_with("cpu"); };
   if (is_cpu(before) != is_cpu(after)) {
     diff.notes.push_back(before.path + " is about " + before.answer.device + ", " + after.path + " about " +

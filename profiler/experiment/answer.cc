@@ -72,7 +72,7 @@ Drift DriftOf(const whatif::Baseline& recorded, const VariantStep& unchanged) {
       was == 0 ? 0 : (static_cast<double>(is) - static_cast<double>(was)) / static_cast<double>(was);
   if (std::abs(share) <= kWorthTelling) return {};
   return {"the unchanged re-run allocates " + text::FormatBytes(is) + " in a step, the recorded step " +
-              text::FormatBytes(was) + ": the answer may be off by as much",
+              text::FormatBytes(was) + ": the answer may be wrong by this difference",
           std::abs(share) > kTooFar};
 }
 

@@ -72,7 +72,7 @@ TEST(DriftOfTest, OnlyMoreThanOnePerCentIsTold) {
   BlockLoop recorded(Blocks(1 << 18)), same(Blocks(1 << 18)), smaller(Blocks(1 << 17));
   EXPECT_EQ(DriftOf(recorded.baseline(), *VariantOf(same)).sentence, "");
   const Drift drift = DriftOf(recorded.baseline(), *VariantOf(smaller));
-  EXPECT_NE(drift.sentence.find("may be off"), std::string::npos);
+  EXPECT_NE(drift.sentence.find("may be wrong"), std::string::npos);
   EXPECT_TRUE(drift.too_far);
 }
 

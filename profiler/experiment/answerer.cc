@@ -184,7 +184,7 @@ std::string WhatifAnswerer::WhyNotRun(const Changes& changes) const {
   if (std::string why = WhyNoProgram(program_, changes); !why.empty()) return why + " " + TryLine(changes);
   if (options_.by != WhoAnswers::kRerun && !collector::IsSealedHere(program_->text, program_->seal))
     return "Another user recorded this trace, and a re-run executes its program. Add --by rerun if you trust "
-           "the sender.";
+           "that user.";
   return "";
 }
 

@@ -50,7 +50,7 @@ Result<RerunSetting> SettingOf(const model::Run& run, const std::string& gpu_ask
   if (found == models.end()) {
     const uint64_t total = RecordedTotal(run);
     if (total == 0)
-      return Error{"The trace does not record which GPU it is from. Name the GPU: --gpu a100-40gb."};
+      return Error{"The trace does not record which GPU the run used. Name the GPU: --gpu a100-40gb."};
     found = std::ranges::min_element(models, {}, [&](const collector::GpuModel& model) {
       return std::pair(model.by_capacity,
                        std::max(total, model.capacity_bytes) - std::min(total, model.capacity_bytes));

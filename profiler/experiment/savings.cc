@@ -35,7 +35,7 @@ const std::vector<UsualChange>& UsualChanges() {
       {"checkpoint=every:2", "every second block is recomputed in backward", {{"checkpoint", "every:2"}}},
       {"optimizer=momentum", "another optimizer", {{"optimizer", "momentum"}}},
       {"empty-cache=after-step",
-       "each step allocates from the driver again",
+       "each step allocates its segments from the driver again",
        {{"empty-cache", "after-step"}}},
   };
   return questions;

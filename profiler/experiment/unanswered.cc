@@ -14,7 +14,7 @@ constexpr uint64_t kKnownVersion = 1;  // program format version
 std::string WhyNoProgram(const std::optional<NotedProgram>& program,
                          const std::vector<whatif::Asked>& changes) {
   if (!program)
-    return "The trace has no program that can be run with " + OptionsText(changes) +
+    return "The trace contains no program that could be re-run with " + OptionsText(changes) +
            ", and no such re-run was kept. A program is recorded in the sixth step of a training loop in "
            "Python.";
   if (!program->head.has_body)
@@ -23,7 +23,7 @@ std::string WhyNoProgram(const std::optional<NotedProgram>& program,
                                           : text::OneLine(program->head.missing.front())) +
            ".";
   if (program->head.version > kKnownVersion)
-    return "The program was recorded by a newer vramscope. Use that version or a newer one.";
+    return "A newer vramscope recorded the program. Use that version or a newer one.";
   return "";
 }
 

@@ -123,7 +123,7 @@ class Finder {
       const uint64_t more = *rank.reserved_bytes - group.reserved.median;
       Add(Finding::Kind::kFragmentation, {i},
           fmt::format("{} reserves {} more than its peers ({}) for the same peak of allocated memory: "
-                      "fragmentation. vramscope frag {} shows what pins it.",
+                      "fragmentation. vramscope frag {} shows what pins this memory.",
                       job_.NameOf(i), text::FormatBytes(more), Percent(more, group.reserved.median),
                       SubjectOf(rank)),
           static_cast<int64_t>(more));
@@ -233,11 +233,11 @@ class Finder {
                              lightest->stage.substr(0, lightest->stage.find(' ')) &&
                          fullest->stage.starts_with("e");
     Add(Finding::Kind::kImbalance, fullest->members,
-        fmt::format("The ranks at {} peak at {}, those at {} at {} ({:+.0f} %). {}.", fullest->stage,
+        fmt::format("The ranks at {} peak at {}; the ranks at {} peak at {} ({:+.0f} %). {}.", fullest->stage,
                     text::FormatBytes(most), lightest->stage, text::FormatBytes(least),
                     least == 0 ? 0.0 : 100.0 * static_cast<double>(most - least) / static_cast<double>(least),
-                    experts ? "The experts there get more tokens, or there are more of them"
-                            : "To balance them, move layers from the first to the second"),
+                    experts ? "The first group has more experts, or its experts get more tokens"
+                            : "To balance them, move layers from the first group to the second"),
         static_cast<int64_t>(most - least));
   }
 
@@ -246,11 +246,10 @@ class Finder {
     const uint64_t most = fullest.allocated.median;
     const uint64_t least = lightest.allocated.median;
     Add(Finding::Kind::kImbalance, fullest.members,
-        fmt::format(
-            "{} peak at {}, {} at {} (+{}): their parameters differ. If these are stages of a pipeline, "
-            "move layers from the first to the second.",
-            Names(fullest.members), text::FormatBytes(most), Names(lightest.members),
-            text::FormatBytes(least), Percent(most - least, least)),
+        fmt::format("{} peak at {}, {} at {} (+{}): their parameters differ. If these ranks are pipeline "
+                    "stages, move layers from the first group to the second.",
+                    Names(fullest.members), text::FormatBytes(most), Names(lightest.members),
+                    text::FormatBytes(least), Percent(most - least, least)),
         static_cast<int64_t>(most - least));
   }
 
@@ -275,7 +274,7 @@ class Finder {
       const std::string verb = ranks.size() == 1 ? "holds" : "hold";
       Add(Finding::Kind::kElsewhere, std::move(ranks),
           fmt::format(
-              "{} also {} {} on {}, the device of {}: an extra CUDA context, unless this was intended.",
+              "{} also {} {} on {}, the device of {}. Unless this was intended, it is an extra CUDA context.",
               names, verb, text::FormatBytes(bytes), job_.ranks[owner].device, job_.NameOf(owner)),
           static_cast<int64_t>(bytes));
     }
@@ -347,8 +346,9 @@ class Finder {
       text += fmt::format(": it ends its steps {} after the others",
                           text::FormatDuration(static_cast<uint64_t>(*timing.behind_ns)));
     if (timing.steps_behind != 0)
-      text += fmt::format("{} {} behind when they ended", *timing.behind_ns > 0 ? " and was" : ": it was",
-                          text::FormatCount(timing.steps_behind, "step"));
+      text +=
+          fmt::format("{} {} behind when the others ended", *timing.behind_ns > 0 ? " and was" : ": it was",
+                      text::FormatCount(timing.steps_behind, "step"));
     Add(Finding::Kind::kLate, {i}, text + ".");
   }
 

@@ -144,7 +144,8 @@ TEST(JobTest, StagesOfAPipelineAreComparedAsStages) {
   EXPECT_THAT(Only(job, Kind::kMemory).text, HasSubstr("rank 6 (pp 1, dp 2) peaks"));
   const Finding& imbalance = Only(job, Kind::kImbalance);
   EXPECT_EQ(imbalance.bytes, static_cast<int64_t>(800 * kMiB));
-  EXPECT_THAT(imbalance.text, HasSubstr("The ranks at pp 0 peak at 3.3 GiB, those at pp 1 at 2.6 GiB"));
+  EXPECT_THAT(imbalance.text,
+              HasSubstr("The ranks at pp 0 peak at 3.3 GiB; the ranks at pp 1 peak at 2.6 GiB"));
   EXPECT_EQ(nlohmann::json::parse(ToJson(job))["ranks"][6]["mesh"]["dp"]["index"], 2);
 }
 

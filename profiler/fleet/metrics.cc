@@ -53,24 +53,26 @@ std::optional<uint64_t> UnusedNow(const RankSummary& rank) {
 constexpr RankMetric kRankMetrics[] = {
     {"vramscope_rank_failed", "1", "1 if the rank failed, was killed or ran out of memory, otherwise 0.",
      HasFailed},
-    {"vramscope_device_used_bytes", "By", "Used on the device now, by all processes.",
+    {"vramscope_device_used_bytes", "By", "Memory of the device that all processes use now.",
      [](const RankSummary& rank) { return rank.last_used_bytes; }},
     {"vramscope_device_capacity_bytes", "By", "Memory of the device.",
      [](const RankSummary& rank) { return rank.capacity_bytes; }},
-    {"vramscope_allocated_bytes", "By", "Allocated by tensors now.",
+    {"vramscope_allocated_bytes", "By", "Memory that tensors occupy now.",
      [](const RankSummary& rank) { return std::optional(rank.last_bytes); }},
-    {"vramscope_reserved_bytes", "By", "Reserved by PyTorch's allocator now.",
+    {"vramscope_reserved_bytes", "By", "Memory that PyTorch's allocator reserves now.",
      [](const RankSummary& rank) { return rank.last_reserved_bytes; }},
-    {"vramscope_unused_bytes", "By", "Reserved but not allocated now: fragmentation and cache.", UnusedNow},
+    {"vramscope_unused_bytes", "By",
+     "Memory that is reserved but not allocated now: fragmentation and cache.", UnusedNow},
     {"vramscope_peak_allocated_bytes", "By", "Most bytes allocated at one time since the start.",
      [](const RankSummary& rank) { return std::optional(rank.peak_bytes); }},
     {"vramscope_peak_reserved_bytes", "By", "Most bytes reserved at one time since the start.",
      [](const RankSummary& rank) { return rank.reserved_bytes; }},
-    {"vramscope_headroom_bytes", "By", "Free on the device at its fullest moment.",
+    {"vramscope_headroom_bytes", "By", "Free memory of the device at its fullest moment.",
      [](const RankSummary& rank) { return rank.headroom_bytes(); }},
-    {"vramscope_outside_bytes", "By", "Taken by the process outside PyTorch's allocator, at the peak.",
+    {"vramscope_outside_bytes", "By",
+     "Memory that the process uses outside PyTorch's allocator, at the peak.",
      [](const RankSummary& rank) { return rank.outside_bytes; }},
-    {"vramscope_growth_bytes_per_step", "By", "Growth from step to step.",
+    {"vramscope_growth_bytes_per_step", "By", "Growth of allocated memory from step to step.",
      [](const RankSummary& rank) { return std::optional(rank.growth_per_step); }},
     {"vramscope_steps_until_out_of_memory", "1", "Steps until the headroom is used up, if memory grows.",
      [](const RankSummary& rank) { return rank.steps_left(); }},
@@ -101,7 +103,7 @@ Labels LabelsOf(const RankSummary& rank) {
 }
 
 Metric Categories(const Job& job) {
-  Metric metric{"vramscope_peak_category_bytes", "By", "What the peak consists of.", {}};
+  Metric metric{"vramscope_peak_category_bytes", "By", "Allocated memory at the peak, by category.", {}};
   if (job.ranks.size() > kMostRanksWithCategories) return metric;
   for (const RankSummary& rank : job.ranks) {
     for (size_t i = 0; i < rank.categories.size(); ++i) {
@@ -115,7 +117,8 @@ Metric Categories(const Job& job) {
 }
 
 Metric Findings(const Job& job) {
-  Metric metric{"vramscope_findings", "1", "What stands out, by kind (vramscope fleet explains it).", {}};
+  Metric metric{
+      "vramscope_findings", "1", "Number of findings, by kind (vramscope fleet explains them).", {}};
   for (auto kind = Finding::Kind::kOutOfMemory; kind <= Finding::Kind::kMissing;
        kind = static_cast<Finding::Kind>(static_cast<int>(kind) + 1)) {
     const auto count = std::count_if(job.findings.begin(), job.findings.end(),
@@ -126,8 +129,8 @@ Metric Findings(const Job& job) {
 }
 
 std::vector<Metric> MetricsOf(const Job& job) {
-  std::vector<Metric> metrics = {{"vramscope_ranks", "1", "Ranks of the job.", {{{}, job.ranks.size()}}},
-                                 Findings(job)};
+  std::vector<Metric> metrics = {
+      {"vramscope_ranks", "1", "Number of ranks of the job.", {{{}, job.ranks.size()}}}, Findings(job)};
   const std::vector<size_t> shown = RanksShown(job);
   for (const RankMetric& one : kRankMetrics) {
     Metric metric{one.name, one.unit, one.help, {}};

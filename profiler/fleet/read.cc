@@ -115,8 +115,7 @@ std::vector<std::string> TracesOf(uint32_t pid) {
 Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths) {
   std::set<std::string> files;
   for (const std::string& given : paths) {
-    if (given.empty())
-      return Error{"a file or folder has an empty name. Is a variable of the shell not set?"};
+    if (given.empty()) return Error{"a file or folder has an empty name. Is a shell variable not set?"};
     std::error_code failed;
     const std::string path = fs::path(given).lexically_normal().string();  // ./a.vms and a.vms are one file
     const fs::file_status status = fs::status(path, failed);

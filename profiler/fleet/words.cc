@@ -34,8 +34,8 @@ std::string Headline(const Job& job) {
 std::string FirstOutText(const Job& job) {
   if (!job.first_out.has_value()) return "";
   std::string text =
-      fmt::format("{} runs out of memory first if this continues: in {}", job.NameOf(job.first_out->rank),
-                  text::FormatCount(job.first_out->steps_left, "step"));
+      fmt::format("{} runs out of memory first if the growth continues: in {}",
+                  job.NameOf(job.first_out->rank), text::FormatCount(job.first_out->steps_left, "step"));
   if (job.first_out->time_left_ns.has_value())
     text += fmt::format(" ({})", text::FormatDuration(*job.first_out->time_left_ns));
   return text + ".";

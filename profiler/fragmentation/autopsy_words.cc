@@ -30,10 +30,11 @@ std::string GrowthSentence(const Autopsy& autopsy) {
   if (!autopsy.state.has_value()) return text + ".";
   const uint32_t step = autopsy.state->place.step;
   if (autopsy.steps_more == 0) {
-    return text + "; so it ends " + (step == 0 ? "here" : "at step " + std::to_string(step)) +
+    return text + "; so the run ends " + (step == 0 ? "here" : "at step " + std::to_string(step)) +
            " whatever the setting.";
   }
-  return text + "; no setting can delay the end by more than " + StepsText(autopsy.steps_more) + ".";
+  return text + "; no setting can delay the end of the run by more than " + StepsText(autopsy.steps_more) +
+         ".";
 }
 
 std::string FailedStepsSentence(const Autopsy& autopsy) {
@@ -53,10 +54,10 @@ std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
     case Verdict::kFailedSteps:
       return FailedStepsSentence(autopsy);
     case Verdict::kFitsFreeBlock:
-      return "It should have fit: a free block of " + text::FormatBytes(free.largest_block) +
+      return "The request should have fit: a free block of " + text::FormatBytes(free.largest_block) +
              " existed for a request of " + request + ".";
     case Verdict::kEmptyCache:
-      return "empty_cache would be enough: with the cache released, the driver has enough for " +
+      return "torch.cuda.empty_cache() would be enough: with the cache released, the driver has enough for " +
              text::FormatBytes(autopsy.segment_bytes) + ".";
     case Verdict::kSetting:
       return "Fragmentation: the request fits with another allocator setting.";
@@ -69,7 +70,7 @@ std::string SentenceOf(Verdict verdict, const Autopsy& autopsy) {
                         " still to come and all free memory in one piece, ") +
              text::FormatBytes(autopsy.shortfall) + " were missing.";
     case Verdict::kUnknown:
-      return autopsy.failure.has_value() ? "Why it failed is not known."
+      return autopsy.failure.has_value() ? "It is not known why the request failed."
                                          : "No recorded request failed; this is the state at the end.";
   }
   return "";
@@ -107,7 +108,7 @@ void AddReasons(const ModelWords& words, Autopsy& autopsy) {
   if (free.other_size_class != 0) {
     const bool small = autopsy.rounded <= kSmallRequestBytes;
     reasons.push_back(text::FormatBytes(free.other_size_class) +
-                      (small ? " are free in the large pool; requests up to 1 MiB come from the small one."
+                      (small ? " are free in the large pool; requests up to 1 MiB come from the small pool."
                              : " are free in the small pool, which serves requests up to 1 MiB."));
   }
   if (free.other_stream != 0)
@@ -138,8 +139,8 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
     unknown.emplace_back("Whether another setting would help: none was tried.");
   } else if (autopsy.reproduced.has_value() && !*autopsy.reproduced) {
     unknown.emplace_back(
-        "Whether another setting would help: with the recorded settings the model does not fail at the same "
-        "request, so its answers prove nothing here.");
+        "Whether another setting would help: with the recorded settings, the model of the allocator does not "
+        "fail at the same request, so its answers prove nothing here.");
   }
   const auto unnamed = std::find_if(autopsy.holders.begin(), autopsy.holders.end(),
                                     [](const Holder& holder) { return holder.title == kNotKnown; });
@@ -155,11 +156,11 @@ void AddUnknowns(const Subject& subject, Autopsy& autopsy) {
 }
 
 void AddShortageAdvice(const Autopsy& autopsy, std::vector<std::string>& advice) {
-  advice.push_back("Need " + text::FormatBytes(autopsy.shortfall) +
-                   " less at this moment: no allocator setting can provide it.");
+  advice.push_back("Reduce memory at this moment by " + text::FormatBytes(autopsy.shortfall) +
+                   ": no allocator setting can provide this much.");
   if (autopsy.state.has_value() && autopsy.state->place.step == 1) {
     advice.emplace_back(
-        "It ended in the first step, so the memory of a whole step is not known. A dry run on a larger "
+        "The run ended in the first step, so the memory of a whole step is not known. A dry run on a larger "
         "device shows it: vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
   }
   if (autopsy.holders.empty() || autopsy.verdict != Verdict::kTrueShortage) return;
@@ -218,13 +219,14 @@ void AddAdvice(allocator::Model model, Autopsy& autopsy) {
       const std::string key = trial.settings.substr(0, trial.settings.rfind(':'));
       if (trial.end != TrialEnd::kFits || key == told) continue;
       told = key;
-      advice.push_back(
-          HowToSet(model, trial.settings) + ": with this setting the replayed request succeeds, with " +
-          text::FormatBytes(trial.reserved) + " reserved and " + text::FormatBytes(trial.driver_free) +
-          " left" +
-          (autopsy.program.grows_per_step == 0
-               ? "."
-               : "; with the growth, that delays the end by " + StepsText(autopsy.steps_more) + " at most."));
+      advice.push_back(HowToSet(model, trial.settings) +
+                       ": with this setting the replayed request succeeds, with " +
+                       text::FormatBytes(trial.reserved) + " reserved and " +
+                       text::FormatBytes(trial.driver_free) + " left" +
+                       (autopsy.program.grows_per_step == 0
+                            ? "."
+                            : "; because memory grows, this delays the end of the run by " +
+                                  StepsText(autopsy.steps_more) + " at most."));
     }
   }
   if (!autopsy.blockers.empty() && !autopsy.blockers.front().pinned_by.empty()) {
@@ -265,7 +267,7 @@ std::vector<std::string> WaitingSentences(const std::vector<WaitingBlock>& waiti
     std::string on = "another stream";
     if (one.waits_for.size() == 1) on = handle(one.waits_for.front());
     if (one.waits_for.size() > 1)
-      on += " (one of " + std::to_string(one.waits_for.size()) + "; the file does not say which)";
+      on += " (one of " + std::to_string(one.waits_for.size()) + "; the file does not record which)";
     sentences.push_back(text::FormatBytes(one.block.bytes) + " of " + GroupTitle(one.text) +
                         ", allocated on " + handle(one.stream) + ", wait for " + on + ".");
   }

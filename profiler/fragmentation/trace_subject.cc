@@ -377,10 +377,9 @@ bool PlacesAreKnown(const Run& run, const model::Device& device) {
 
 Result<PlacedSubject> PlacedSubjectOf(const Run& run, model::DeviceIndex device) {
   if (!PlacesAreKnown(run, run.devices[device]))
-    return Error{
-        "the regions that the allocator of " + run.devices[device].name +
-        " took were not recorded, as in every run of JAX, so the places of blocks are not known. See "
-        "vramscope report for sizes."};
+    return Error{"the regions that the allocator of " + run.devices[device].name +
+                 " took were not recorded, as in every JAX run, so the addresses of blocks are not known. "
+                 "vramscope report shows their sizes."};
   if (trace::DeviceTypeOf(run.devices[device].code) != 0) return TraceReading(run, device).Take();
   return Error{"there are no segments on " + run.devices[device].name +
                ": only GPUs have a caching allocator."};

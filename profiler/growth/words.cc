@@ -60,16 +60,15 @@ std::string KeeperText(const Growth& growth) {
     case Keeper::kProgram:
       return "an object of the program keeps them: a list, a cache, a closure";
     case Keeper::kGraph:
-      return "autograd keeps them, made in " + std::to_string(growth.places) +
+      return "autograd keeps blocks that are allocated in " + std::to_string(growth.places) +
              (growth.places == 1 ? " place" : " places") +
-             ": a tensor is kept with its graph; keep tensor.detach() or .item()";
+             ". The program keeps a tensor with its graph; keep tensor.detach() or .item()";
     case Keeper::kCycle:
-      return "an autograd cycle keeps them: backward(create_graph=True) gave the tensor a gradient whose "
-             "graph "
-             "leads back to it; set its .grad to None, or use torch.autograd.grad()";
+      return "an autograd cycle keeps them: backward(create_graph=True) gave a tensor a gradient whose graph "
+             "leads back to that tensor. Set its .grad to None, or use torch.autograd.grad()";
     case Keeper::kReplaced:
-      return "each one is created anew and larger than the one before, as by x = torch.cat([x, y]); keep the "
-             "parts, on the host or up to a limit";
+      return "each one is a larger copy of the one before, as in x = torch.cat([x, y]). Keep the parts "
+             "instead, on the host or only a limited number";
   }
   return "";
 }

@@ -60,8 +60,8 @@ std::vector<whatif::Asked> Singles(const whatif::Step& step, const std::vector<s
 Result<LargestBatches> FindLargestBatches(const whatif::Step& step, const Request& request, Reruns* reruns) {
   if (reruns == nullptr)
     return Error{
-        "the largest batch needs re-runs of the recorded program, and these need PyTorch. `vramscope dryrun "
-        "--batch 1..64 -- CMD` finds it with the program itself."};
+        "the largest batch needs re-runs of the recorded program, and re-runs need PyTorch. `vramscope "
+        "dryrun --batch 1..64 -- CMD` finds the largest batch with the program itself."};
   LargestBatches found;
   found.recorded = VRAMSCOPE_TRY(reruns->BatchSize());
   BatchSearch search(step, *reruns, request.limit, found.recorded);

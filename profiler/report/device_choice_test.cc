@@ -148,7 +148,8 @@ std::string HowItEnded(const model::testing::MemoryTrace& trace) {
 TEST(FailedRunTest, SaysHowTheRunEndedWhereItDidNotSucceed) {
   EXPECT_EQ(HowItEnded(Ended(0)), "");
   EXPECT_EQ(HowItEnded(Ended(-1)), "") << "not known";
-  EXPECT_THAT(HowItEnded(Ended(1 << 8)), HasSubstr("The run failed (exit 1): it was cut short"));
+  EXPECT_THAT(HowItEnded(Ended(1 << 8)),
+              HasSubstr("The run failed (exit 1), so its later memory use is not known"));
   model::testing::MemoryTrace ran_out = Ended(9);
   trace::Event failure;
   failure.type = trace::EventType::kOutOfMemory;

@@ -139,7 +139,7 @@ TEST(ExplainTest, SaysWhatToRecordWhenItCannot) {
   EXPECT_THAT(ExplainOf(on_cpu).error().sentence, HasSubstr("vramscope dryrun --gpu"));
   model::testing::Script on_gpu;
   on_gpu.Device(model::testing::kCuda0).Alloc("block", 512);
-  EXPECT_THAT(ExplainOf(on_gpu).error().sentence, HasSubstr("no calls of the CUDA driver"));
+  EXPECT_THAT(ExplainOf(on_gpu).error().sentence, HasSubstr("no CUDA driver calls"));
   Request elsewhere;
   elsewhere.device = "cuda:7";
   EXPECT_FALSE(ExplainOf(Training(), elsewhere).ok());

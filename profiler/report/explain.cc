@@ -10,11 +10,11 @@ namespace vramscope::report {
 namespace {
 
 constexpr const char* kNoGpu =
-    "this run used no GPU, so nvidia-smi shows nothing of it. Record a run that uses a GPU, or simulate one: "
+    "this run used no GPU, so nvidia-smi does not show it. Record a run that uses a GPU, or simulate one: "
     "vramscope dryrun --gpu a100-80gb -- COMMAND.";
 constexpr const char* kNoDriver =
-    "no calls of the CUDA driver were recorded in this run, so memory outside the framework's tensors is "
-    "not known. Record it again: vramscope record -- COMMAND.";
+    "no CUDA driver calls were recorded in this run, so memory outside the framework's tensors is not known. "
+    "Record the run again: vramscope record -- COMMAND.";
 
 bool TensorsOnGpu(const model::Run& run) {
   return std::any_of(run.devices.begin(), run.devices.end(),

@@ -32,7 +32,7 @@ std::string HowItFailed(const model::Run& run, model::ProcessIndex process) {
   const int32_t own = run.processes[process].info.exit_status;
   const int32_t status = own == -1 ? StatusOfCommand(run) : own;
   if (status == 0) return "";
-  constexpr const char* kConsequence = ": it was cut short, and later memory use is not known.";
+  constexpr const char* kConsequence = ", so its later memory use is not known.";
   const std::string how = ExitText(status);
   const std::string in_brackets = how.empty() ? "" : " (" + how + ")";
   Request request;

@@ -83,7 +83,7 @@ Result<EventIndex> FindEvent(const model::Run& run, const DeviceCurve& curve,
     case MomentKind::kReserved:
       return FullestEvent(run, curve);
     case MomentKind::kWorst:
-      return Error{"worst is a moment of fragmentation; use vramscope frag --at worst."};
+      return Error{"only vramscope frag knows the moment worst; use vramscope frag --at worst."};
     case MomentKind::kEnd:
       return run.event_count() == 0 ? model::kNever : static_cast<EventIndex>(run.event_count() - 1);
     case MomentKind::kOutOfMemory:

@@ -42,8 +42,8 @@ void AddGrowthNote(Answer& answer) {
   for (const growth::Growth& place : answer.growth) grown += place.pinned_host ? 0 : place.bytes;
   if (grown * 100 < answer.peak.allocated_bytes * kLeastGrownPercent) return;
   const growth::Growth& most = answer.growth.front();
-  answer.growth_headline = growth::Headline(answer.growth) + " Most is allocated at " +
-                           growth::PlaceText(most) + ": vramscope leaks shows all.";
+  answer.growth_headline = growth::Headline(answer.growth) + " Most of it is allocated at " +
+                           growth::PlaceText(most) + ". vramscope leaks shows all places.";
 }
 
 // Notes copies of the model's weights that exist at the peak, and the line that allocated most of them.
@@ -67,7 +67,7 @@ void AddWeightCopyNote(const classify::Analysis& analysis, model::DeviceIndex de
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   answer.notes.push_back(text::FormatBytes(bytes) + " at the peak are a copy of the model's weights" +
                          (most->first.empty()
-                              ? ", created between two steps; record with --stacks python for the line."
+                              ? ", created between two steps; record with --stacks python to see the line."
                               : ", created at " + std::string(most->first) + "."));
 }
 
@@ -77,8 +77,8 @@ void AddFirstStepNote(Answer& answer) {
       !answer.out_of_memory.empty() && answer.steps.size() == 1 && !answer.steps.front().complete;
   if (!ends_there) return;
   answer.notes.emplace_back(
-      "It ran out of memory in the first step, so a whole step may need more than this. A dry run on a "
-      "larger device shows how much: vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
+      "The run ran out of memory in its first step, so a whole step may need more. A dry run on a larger "
+      "device shows how much: vramscope dryrun --gpu GPU --capacity 192GiB -- COMMAND.");
 }
 
 // What the recorder could not do, in its own words.
@@ -112,7 +112,7 @@ void AddOriginNotes(const classify::Analysis& analysis, uint64_t inferred_blocks
         "No deep step was recorded, so modules and operators of activations are not known.");
   } else if (inferred_blocks > 0) {
     answer.notes.push_back("Modules and operators of " + Count(inferred_blocks, "block", "blocks") +
-                           " at the peak are taken from a deep step that allocates the same.");
+                           " at the peak are taken from a deep step with the same allocations.");
   }
 }
 
@@ -123,7 +123,7 @@ void AddBlackBoxNote(const model::Run& run, Answer& answer) {
   if (before == metadata.end() || before->second == "0") return;
   answer.notes.push_back("These are the last steps of a run: " + before->second +
                          (before->second == "1" ? " step was" : " steps were") +
-                         " before them, and step 1 here is the next one.");
+                         " before them. Step 1 here is the step after those.");
 }
 
 void AddTrustNotes(Answer& answer) {
@@ -144,7 +144,7 @@ void AddTrustNotes(Answer& answer) {
   }
   if (anomalies.not_loaded > 0) {
     answer.notes.push_back(Count(anomalies.not_loaded, "event is", "events are") +
-                           " beyond the limit of one analysis and not counted here.");
+                           " beyond the limit of one analysis and not included here.");
   }
 }
 
@@ -196,7 +196,8 @@ std::string CachingOff(const trace::Metadata& metadata) {
   for (const char* key : {"program.pytorch_no_cuda_memory_caching", "env.PYTORCH_NO_CUDA_MEMORY_CACHING"}) {
     if (metadata.contains(key))
       return "PYTORCH_NO_CUDA_MEMORY_CACHING is set: PyTorch then allocates every tensor from the driver and "
-             "reports none, so no block on a GPU is recorded. Unset it to record.";
+             "reports no allocations, so no block on a GPU is recorded. Unset this variable to record GPU "
+             "memory.";
   }
   return "";
 }

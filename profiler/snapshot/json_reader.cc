@@ -16,7 +16,7 @@ class Bytes {
     if (p_ != in_.end()) return false;
     Refill();
     if (Offset() - value_begin_ > kLongestValue) {
-      problem_ = "it has a text of more than " + std::to_string(kLongestValue >> 20) + " MiB";
+      problem_ = "it has a string of more than " + std::to_string(kLongestValue >> 20) + " MiB";
       p_ = in_.end();
     }
     return p_ == in_.end();

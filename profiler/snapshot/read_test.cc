@@ -93,7 +93,7 @@ TEST(UnpicklerTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(Sentence(""), HasSubstr("cut off after 0 bytes"));
   EXPECT_THAT(Sentence("\x80\x04}"), HasSubstr("cut off"));
   EXPECT_THAT(Sentence(std::string("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7f", 11)),
-              HasSubstr("text of"));
+              HasSubstr("string of"));
   EXPECT_THAT(Sentence("\x80\x09."), HasSubstr("protocol 9"));
   EXPECT_THAT(Sentence("\x80\x04h\x07."), HasSubstr("memo entry 7"));
   EXPECT_THAT(Sentence("\x80\x04}."), AllOf(HasSubstr("neither segments nor device_traces"),

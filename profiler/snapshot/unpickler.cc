@@ -191,7 +191,8 @@ class Machine {
 
   Next String(uint64_t length) {
     if (p_ > end_) return Next::kCut;
-    if (length > ByteStream::kMaxWindow) return Fail("it has a text of " + std::to_string(length) + " bytes");
+    if (length > ByteStream::kMaxWindow)
+      return Fail("it has a string of " + std::to_string(length) + " bytes");
     if (!Available(length)) return Next::kCut;
     p_ += length;
     return On(objects_.PushText({reinterpret_cast<const char*>(p_) - length, static_cast<size_t>(length)}));

@@ -182,7 +182,7 @@ class FleetTest(recorded_run.RecordingTest):
         self.assertEqual(recorded_run.ask("report", str(job), "--rank", "3"), third)
         self.assertEqual(recorded_run.ask("report", *[str(job / f"rank{rank}.vms") for rank in range(4)], "--rank", "2..3")["ranks"][1], third)
         worst = recorded_run.run([recorded_run.vramscope(), "report", str(job)])
-        self.assertIn(b"About rank 1 on node-0, ", worst.stderr, "the rank with the long batch is the fullest")
+        self.assertIn(b"This answer is about rank 1 on node-0, ", worst.stderr, "the rank with the long batch is the fullest")
         checked = recorded_run.run([recorded_run.vramscope(), "check", str(job), "--peak-below", "2.7GiB", "--json"])
         self.assertEqual((checked.code, len(json.loads(checked.stdout)["ranks"])), (1, 4))
         for wrong, sentence in ((["--rank", "9"], b"has ranks 0 to 3"), (["--rank", "all", "--html", "x.html"], b"one file holds one rank")):

@@ -201,7 +201,7 @@ class JaxTryTest(RecordingTest):
     def test_what_is_not_applied_has_a_reason_and_lines(self) -> None:
         for change, why, line in ((["--free-early", "all"], "the program donates arguments of train_step() itself", "donate_argnums=(0, 1)"),
                                   (["--checkpoint", "dots"], "jax.checkpoint_policies has no dots; it has everything_saveable, ", "policy="),
-                                  (["--shard", "ddp:2"], "a JAX program takes this change only in its code", "jax.make_mesh(")):
+                                  (["--shard", "ddp:2"], "for a JAX program, this change can only be made in the code", "jax.make_mesh(")):
             refusal = self.asked(3, ["try", "--dry", *change], SMALL)["not_applied"][0]
             self.assertIn(why, refusal["why"])
             self.assertTrue(any(line in text for text in refusal["lines"]), refusal["lines"])

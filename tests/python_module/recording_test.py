@@ -38,7 +38,7 @@ class InCodeTest(recorded_run.RecordingTest):
         done = recorded_run.record(outer, [sys.executable, "-c", program, str(package.FOLDER), str(inner)],
                                    env=recorded_run.clean_environment(VRAMSCOPE_BIN=recorded_run.vramscope()))
         self.assertEqual((done.code, done.stdout), (0, b"True\n"), done.stderr.decode())
-        self.assertIn(b"is recorded already by another vramscope", done.stderr)
+        self.assertIn(b"another vramscope already records this process", done.stderr)
         self.assertFalse(inner.exists())
         self.assertIn("inside", vramscope.open(outer).events().column("name"))
 

@@ -147,7 +147,7 @@ class ForeignFiles(unittest.TestCase):
 
     def test_a_text_without_end_in_a_packed_json_is_refused(self) -> None:
         path = self.file("long.json.gz", gzip.compress(b'{"segments": [], "x": "' + b"a" * (64 * MIB) + b'"}', 1))
-        self.assertIn("a text of more than", self.assert_refused("report", path))
+        self.assertIn("a string of more than", self.assert_refused("report", path))
 
     def test_a_file_of_gpus_that_does_not_end_is_refused(self) -> None:
         self.assertIn("more than 1.0 MiB", self.assert_refused("dryrun", "--gpu-file", "/dev/zero", "--gpu", "list"))

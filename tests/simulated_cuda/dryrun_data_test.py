@@ -117,7 +117,7 @@ for step in range(4):
         program.write_text("import torch\nx = torch.randn(8, 8).cuda()\nwhile not torch.isnan(x.sum()):\n    pass\n", encoding="utf-8")
         done = self.dryrun("--gpu", "t4", command=[recorded_run.python(), str(program)])
         self.assertEqual(done.code, 0, done.stderr.decode())
-        self.assertIn(f"Ended at {program}:3, a loop that waits for a value".encode(), done.stdout)
+        self.assertIn(f"The run ended at {program}:3, a loop that waits for a value".encode(), done.stdout)
 
     def test_the_text_says_it(self) -> None:
         places = {"TMPDIR": self.folder / "tmp", "HOME": self.folder / "home"}

@@ -116,7 +116,7 @@ class Verdict(DryrunTest):
         survives, gives_up = ([recorded_run.python(), "-c", program % how] for how in ("False", "True"))
         done = self.dryrun("--gpu", "t4", "--capacity", "1GiB", command=survives)
         self.assertEqual(done.code, 0, done.stdout.decode())
-        self.assertIn(b"It survived 1 out-of-memory error: the program caught it and continued; at most 2", done.stdout)
+        self.assertIn(b"The command survived 1 out-of-memory error: the program caught it and continued; at most 2", done.stdout)
         answer = self.answer("--gpu", "t4", "--capacity", "1GiB", command=gives_up, code=1)
         self.assertEqual((answer["fits"], answer["survived_out_of_memory"]), (False, None))
 
@@ -389,7 +389,7 @@ class Series(DryrunTest):
         done = self.dryrun("--gpu", "all", "--json", command=[recorded_run.python(), "-c", program])
         self.assertEqual(done.code, 3)
         self.assertIn(b"bad news", done.stderr)
-        self.assertIn(b"Could not be judged: the command failed with exit code 7", done.stderr)
+        self.assertIn(b"The command could not be judged: the command failed with exit code 7", done.stderr)
         self.assertIsNone(json.loads(done.stdout)["fits"])
 
 

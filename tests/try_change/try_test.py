@@ -128,16 +128,16 @@ REFUSALS = {
     "accumulation of batches by hand": Refusal("gpt", SIZES["gpt"], {"accumulate": 2}, ""),
     "no such module": Refusal("gpt", SIZES["gpt"], {"checkpoint": ["layers.*"]}, "Gpt has no module layers.*; it has the blocks blocks.0 to blocks.1"),
     "a sampler of its own": Refusal("bare", ["--sampler", "--own"], {"batch": {"factor": 2.0}}, "bare.Pairs makes the batches at bare.py:"),
-    "an optimizer that it cannot have": Refusal("bare", ["--own"], {"optimizer": "sgd"}, "SGD cannot be made of these parameters"),
+    "an optimizer that it cannot have": Refusal("bare", ["--own"], {"optimizer": "sgd"}, "SGD cannot be created with these parameters"),
     "an optimizer of a package that is not installed": Refusal("bare", ["--without", "bitsandbytes"], {"optimizer": "adamw8bit"},
-                                                               "has no package bitsandbytes, which has AdamW8bit"),
-    "nothing to freeze": Refusal("bare", [], {"freeze": ["layers.*"]}, "no parameter of Model that is trained is in layers.*; its modules are trunk, head"),
-    "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "nothing of Model would be trained"),
+                                                               "has no package bitsandbytes, which contains AdamW8bit"),
+    "nothing to freeze": Refusal("bare", [], {"freeze": ["layers.*"]}, "Model has no trained parameter in layers.*; its modules are trunk, head"),
+    "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "no parameter of Model would be trained"),
     "a star is one name": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["*.wide"]}}, "Model has no linear layer with a weight of its own in *.wide"),
     "no layer for LoRA": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["layers"]}}, "Model has no linear layer with a weight of its own in layers"),
-    "a loss that is no cross-entropy": Refusal("bare", ["--shape", "looks"], {"cross_entropy": "chunked:2"}, "is used in square at bare.py:"),
-    "a loss in parts beside autocast": Refusal("bare", ["--amp", "bf16"], {"cross_entropy": "chunked:2"}, "its author's to say"),
-    "flash attention in float32": Refusal("bare", ["--shape", "attends"], {"attention": "flash"}, "flash attention cannot do what is asked of it at bare.py:"),
+    "a loss that is no cross-entropy": Refusal("bare", ["--shape", "looks"], {"cross_entropy": "chunked:2"}, "uses the output of the last layer"),
+    "a loss in parts beside autocast": Refusal("bare", ["--amp", "bf16"], {"cross_entropy": "chunked:2"}, "must be chosen in code"),
+    "flash attention in float32": Refusal("bare", ["--shape", "attends"], {"attention": "flash"}, "flash attention does not support the call at bare.py:"),
 }
 
 
@@ -234,7 +234,7 @@ class Histories(DeviceTest):
         results = self.cases(recorded_run.python(), cases)
         told = {program: [note["text"] for note in result["notes"] if note["state"] == "refused"] for program, result in results.items()}
         self.assertEqual(len(told["gan"]), 1, results["gan"])
-        self.assertIn("two loops, one after the other", told["gan"][0])
+        self.assertIn("use two loops, one after the other", told["gan"][0])
         self.assertEqual(told["bare"], [], "two optimizers that step together")
 
     def assert_same(self, in_code: List[List[Any]], outside: List[List[Any]]) -> None:

@@ -96,7 +96,7 @@ class KeptReruns(ViewerTest):
     def test_a_change_that_was_not_run_is_named_with_its_command(self) -> None:
         self.run_script([
             "click tab.whatif", "wait answered", "click whatif.rerun", "click whatif.rerun.amp=fp16", "wait answered",
-            "expect whatif.kind = none", "expect whatif.not_kept.sentence ~ no such re-run was kept", "state " + self.path("none.json"),
+            "expect whatif.kind = none", "expect whatif.not_kept.sentence ~ this file has no re-run with it", "state " + self.path("none.json"),
             "click whatif.look_again", "wait answered", "expect whatif.kind = none",
             "click whatif.reset", "wait answered", "expect whatif.kind = recorded",
         ], self.plain, environment=self.environment)

@@ -72,9 +72,9 @@ class CardMaker {
     card_.allocated_at = FramesOf(run_, origin.stack);
     if (tensors != nullptr) card_.freed_at = FramesOf(run_, tensors->FreeStack(id_));
     if (origin.as_in_step != 0)
-      card_.as_in_step = fmt::format(
-          "Operator and stack come from step {}, which was recorded in detail and allocates the same.",
-          origin.as_in_step);
+      card_.as_in_step =
+          fmt::format("Operator and stack come from step {}, which is a deep step with the same allocations.",
+                      origin.as_in_step);
     return std::move(card_);
   }
 

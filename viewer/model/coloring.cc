@@ -19,7 +19,7 @@ constexpr std::array<ColoringInfo, kColoringCount> kInfos = {{{"category", "cate
                                                               {"size", "size"},
                                                               {"stream", "stream"},
                                                               {"stack", "line of code"},
-                                                              {"step", "step of birth"}}};
+                                                              {"step", "allocation step"}}};
 
 // Okabe and Ito's colors, which are also distinct for color-blind people.
 constexpr std::array<uint32_t, 7> kDistinctRgb = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7,

@@ -84,7 +84,7 @@ std::string KeptReruns::Drift(const whatif::Baseline& recorded, const std::strin
   experiment::Place place = recorded_;
   place.gpu = gpu;
   const experiment::KeptVariant* const unchanged = Find(experiment::VariantKey({}, place));
-  if (unchanged == nullptr) return "the unchanged program was not run again to compare";
+  if (unchanged == nullptr) return "no re-run of the unchanged program exists to compare with";
   const auto loaded = Get(*unchanged);
   return loaded.ok() ? experiment::DriftOf(recorded, *(*loaded)->variant).sentence : loaded.error().sentence;
 }
@@ -92,11 +92,11 @@ std::string KeptReruns::Drift(const whatif::Baseline& recorded, const std::strin
 KeptReruns::Unanswered KeptReruns::WhyNot(const std::vector<whatif::Asked>& changes) const {
   const std::string why = experiment::WhyNoProgram(experiment::ProgramOf(source_->programs()), changes);
   if (why.empty())
-    return {experiment::OptionsText(changes) +
-                " changes what PyTorch computes, and no such re-run was kept with this file. This command "
-                "makes one:",
-            CommandFor(path_, changes)};
-  return {why + " Or try it with the program itself:",
+    return {
+        experiment::OptionsText(changes) +
+            " changes what PyTorch computes, and this file has no re-run with it. This command makes one:",
+        CommandFor(path_, changes)};
+  return {why + " Or try the change with the program itself:",
           experiment::TryCommand(source_->metadata(), recorded_.gpu, changes)};
 }
 

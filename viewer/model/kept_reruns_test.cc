@@ -122,7 +122,8 @@ TEST_F(KeptRerunsTest, OneThatWasNotRunIsNamedWithItsCommandUntilTheFileHasIt) {
   EXPECT_EQ(view.answer()->value().kind, experiment::AnswerKind::kRerun);
   EXPECT_EQ(&view.modules(), &view.answer()->value().rerun->modules);
   EXPECT_TRUE(view.reruns()->Choices().front().kept);
-  EXPECT_THAT(view.answer()->value().notes, ElementsAre(HasSubstr("not run again to compare")));
+  EXPECT_THAT(view.answer()->value().notes,
+              ElementsAre(HasSubstr("no re-run of the unchanged program exists")));
   view.question.rerun.clear();
   Answered(view, *document);
   EXPECT_EQ(view.answer()->value().kind, experiment::AnswerKind::kRecorded);

@@ -59,7 +59,8 @@ const Note* Notes::At(uint64_t at_ns) const {
 
 Status Notes::Write(const std::string& trace) const {
   const std::string path = NotesPath(trace);
-  if (foreign_) return Error{text::OneLine(path) + " is not a list of notes, so it is not overwritten."};
+  if (foreign_)
+    return Error{text::OneLine(path) + " is not a list of notes, so vramscope does not overwrite it."};
   nlohmann::ordered_json json = {{"notes", nlohmann::json::array()}};
   for (const Note& note : notes_) json["notes"].push_back({{"at_ns", note.at_ns}, {"text", note.text}});
   if (ReplaceSmallFile(path, text::Dump(json) + "\n")) return {};

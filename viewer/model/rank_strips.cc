@@ -107,8 +107,8 @@ std::vector<RankStrip> StripsOf(const std::vector<const Document*>& files, size_
     strip.peak = peaks[i];
     // With only two GPUs, neither stands out.
     if (gpus.size() > 2 && spread.StandsOut(peaks[i]))
-      strip.stands_out =
-          fmt::format("Stands out: the median of the peaks is {}.", text::FormatBytes(spread.median));
+      strip.stands_out = fmt::format("This rank stands out: the median of the peaks is {}.",
+                                     text::FormatBytes(spread.median));
     strips.push_back(std::move(strip));
   }
   return strips;

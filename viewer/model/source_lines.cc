@@ -65,12 +65,13 @@ Result<SourceExcerpt> ReadSource(const SourcePlace& place, uint32_t around,
   excerpt.lines = LinesAround(text, excerpt.first, uint64_t{place.line} + around, count);
   if (count >= place.line) return excerpt;
   if (embedded)
-    return Error{fmt::format("{} has {} in the trace; it had already changed when the recorder read it.",
-                             name, text::FormatCount(count, "line"))};
+    return Error{
+        fmt::format("{} has {} in the trace. The file had already changed when the recorder read it.", name,
+                    text::FormatCount(count, "line"))};
   if (disk->cut)
     return Error{
         fmt::format("Line {} of {} is after the first MiB; only that part is read.", place.line, name)};
-  return Error{fmt::format("{} has {} today; it has changed since the recording.", name,
+  return Error{fmt::format("{} has {} today. The file has changed since the recording.", name,
                            text::FormatCount(count, "line"))};
 }
 

@@ -21,7 +21,7 @@ constexpr size_t kMostRows = 5;
 constexpr const char* kMemoryTitle = "Device memory";
 constexpr const char* kGrowthTitle = "What grows";
 constexpr const char* kSavingsTitle = "What would save most";
-constexpr const char* kTrustTitle = "Can it be trusted";
+constexpr const char* kTrustTitle = "Recording quality";
 constexpr uint32_t kFreeRgb = 0x7d8797;  // of memory that nobody uses
 
 SummaryRow Sentence(const std::string& text, bool warning = false) {
@@ -115,13 +115,14 @@ SummaryCard SavingsCard(const Answer& answer, const std::optional<report::Saving
   SummaryCard card = {.key = "savings", .title = kSavingsTitle, .link = SummaryLink::kWhatIf};
   if (savings == nullptr) {
     card.rows.push_back(
-        Sentence(live ? "Computed when the recording has ended." : "Trying the usual changes ..."));
+        Sentence(live ? "This is computed after the recording has ended." : "Trying the usual changes ..."));
     return card;
   }
   if (!*savings) {
     const bool gpu = answer.device.starts_with("cuda");
-    card.rows.push_back(Sentence(gpu ? "Not known: it needs a step that was recorded with its operators."
-                                     : "Not known for host memory."));
+    card.rows.push_back(
+        Sentence(gpu ? "Not known: an estimate needs a step that was recorded with its operators."
+                     : "Not known for host memory."));
     return card;
   }
   const report::Savings& found = **savings;
@@ -158,8 +159,8 @@ SummaryCard TrustCard(const model::Run& run, const Answer& answer) {
   const auto& metadata = run.source->metadata();
   if (const auto gpu = metadata.find("simulated.gpu"); gpu != metadata.end())
     card.rows.push_back(
-        Sentence(fmt::format("Simulated device: {}. Bytes are {}'s own, times are not a GPU's.", gpu->second,
-                             answer.framework->name)));
+        Sentence(fmt::format("Simulated device: {}. Bytes are {}'s own, times are not those of a GPU.",
+                             gpu->second, answer.framework->name)));
   const uint64_t peak = answer.peak.allocated_bytes;
   const uint64_t unknown = answer.peak.categories[static_cast<size_t>(classify::Category::kUnattributed)];
   card.rows.push_back({.figure = text::FormatPercent(peak - std::min(unknown, peak), peak),
@@ -207,7 +208,7 @@ RunSummary MakeSummary(const model::Run& run, const Answer& answer,
 const RunSummary& ExpectedSummary() {
   static const RunSummary expected = [] {
     const std::vector<SummaryRow> rows(kMostRows + 1, {.figure = " "});  // the bar is as high as one row
-    return RunSummary{.headline = "Summing up the run ...",
+    return RunSummary{.headline = "Computing the summary of the run ...",
                       .about = " ",
                       .command = " ",
                       .cards = {{.key = "memory", .title = kMemoryTitle, .rows = rows},

@@ -29,7 +29,8 @@ Result<WhatIfSubject> MakeWhatIfSubject(const Document& document, const DeviceVi
         "vramscope record."};
   if (trace::DeviceTypeOf(document.run->devices[device.index].code) == 0)
     return Error{
-        "This is host memory, and changes are predicted only for GPUs. Record on a GPU, or with vramscope "
+        "This is host memory, but changes are predicted only for GPU memory. Record on a GPU, or with "
+        "vramscope "
         "dryrun."};
   WhatIfSubject subject;
   subject.step = VRAMSCOPE_TRY(experiment::ReadStepWithProgram(*document.analysis, device.index));

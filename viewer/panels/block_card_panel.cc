@@ -101,7 +101,10 @@ void ShowStackFrame(App& app, const CardFrame& frame) {
   const bool hovered = ImGui::IsItemHovered();
   const bool clicked = place && ImGui::IsItemClicked(ImGuiMouseButton_Left);
   if (hovered)
-    ImGui::SetTooltip("%s%s", text::OneLine(frame.whole).c_str(), place ? "\nClick: the source." : "");
+    ImGui::SetTooltip("%s%s", text::OneLine(frame.whole).c_str(),
+                      place ? "\n"
+                              "Click: show the source."
+                            : "");
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (hovered) list.AddRectFilled(at, {at.x + width, at.y + height}, l.colors.raised, Em(0.2f));
   const float y = at.y + (height - l.fonts.mono.size) / 2;
@@ -162,7 +165,8 @@ void ShowCardFact(App& app, const CardFact& fact) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 max = ImGui::GetItemRectMax();
   list.AddLine({ImGui::GetItemRectMin().x, max.y}, max, look().colors.accent);
-  ImGui::SetTooltip("%s", fact.block != model::kNone ? "Click: this block." : "Click: this moment.");
+  ImGui::SetTooltip("%s",
+                    fact.block != model::kNone ? "Click: show this block." : "Click: go to this moment.");
   if (!ImGui::IsMouseClicked(ImGuiMouseButton_Left)) return;
   Session& session = app.session;
   session.Remember();

@@ -222,7 +222,7 @@ void ShowCompare(App& app, ImVec2 size) {
   const Document* second = session.files()[app.compared.after]->document.get();
   const ImVec2 rest = ImGui::GetContentRegionAvail();
   if (first == nullptr || second == nullptr) {
-    ShowWhyEmpty(rest, "The other file is still being read, or could not be read.");
+    ShowWhyEmpty(rest, "The other file is still being loaded, or it could not be read.");
   } else {
     app.comparison.Update(*first, *second, session.wake());
     app.WaitFor(app.comparison.busy());

@@ -34,7 +34,7 @@ void ShowCategory(App& app, DeviceView& device, Category category, uint64_t byte
   ImDrawList& list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered()) {
     list.AddRectFilled(at, {at.x + width, at.y + height}, l.colors.raised, Em(0.2f));
-    ImGui::SetTooltip("Click: only this one. Ctrl+click: with or without it.");
+    ImGui::SetTooltip("Click: show only this category. Ctrl+click: show or hide this category.");
   }
   const float share =
       whole == 0 ? 0 : static_cast<float>(static_cast<double>(bytes) / static_cast<double>(whole));
@@ -147,8 +147,7 @@ void ShowMoment(App& app, DeviceView& device) {
   }
   if (session.document()->snapshot != nullptr) {
     ImGui::PushTextWrapPos(0);
-    ImGui::TextDisabled(
-        "Categories are guesses from when a block was allocated: a snapshot names no tensors.");
+    ImGui::TextDisabled("Categories are guessed from the time of allocation: a snapshot names no tensors.");
     ImGui::PopTextWrapPos();
   }
 }

@@ -100,7 +100,7 @@ void ShowOutcomes(App& app, const std::vector<SettingsOutcome>& outcomes) {
           "%s\n%s", outcome.settings.empty() ? "all defaults" : text::OneLine(outcome.settings).c_str(),
           !outcome.refused.empty() ? text::OneLine(outcome.refused).c_str()
           : outcome.recorded       ? "peak reserved, as recorded in the file"
-                                   : "peak reserved, on the model of the allocator, which begins empty");
+                                   : "peak reserved on the model of the allocator, which starts empty");
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float text_width = std::min(Em(12.5f), width * 0.5f);
     DrawText(list, look().fonts.text, at, look().colors.text, FitText(look().fonts.text, name, text_width));

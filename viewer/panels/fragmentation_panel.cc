@@ -81,7 +81,7 @@ void ShowHistogram(const MomentAnswer& answer, float height) {
   ShowHeading(fmt::format("Free runs by size: {} in {}", text::FormatBytes(answer.metrics.space.bytes),
                           text::FormatCount(answer.metrics.space.runs)));
   const auto& classes = answer.metrics.histogram;
-  if (classes.empty()) return ImGui::TextDisabled("Nothing is free.");
+  if (classes.empty()) return ImGui::TextDisabled("No memory is free.");
   uint64_t most = 1;
   for (const fragmentation::FreeRuns& runs : classes) most = std::max(most, runs.bytes);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -142,7 +142,7 @@ void ShowSegmentFigures(NamedTable& table, const fragmentation::Subject& subject
 void ShowSegments(App& app, const fragmentation::Subject& subject, const std::vector<SegmentAnswer>& segments,
                   ImGuiTableFlags flags) {
   ShowHeading("Segments with pinned free memory, and what pins them");
-  if (segments.empty()) return ShowNote("None: all free memory could return to the driver.");
+  if (segments.empty()) return ShowNote("No segment is pinned: all free memory could return to the driver.");
   NamedTable table;
   if (!table.Begin("segments", {{"Held back", 5}, {"Segment", 5}, {"Pinned by", 14}}, 2,
                    flags | ImGuiTableFlags_RowBg))

@@ -102,11 +102,11 @@ const Binding kBindings[] = {
     {"m", "the summary", [](App& app) { GoToView(app, Tab::kSummary); }},
     {"1", "the timeline; 2 to 9: the views after it", [](App& app) { GoToView(app, Tab::kTimeline); }},
     {"j", "the ranks of a job", [](App& app) { GoToView(app, Tab::kRanks); }},
-    {"i", "with or without the details", [](App& app) { app.layout.details = !app.layout.details; }},
-    {"l", "with or without the table", [](App& app) { app.layout.table = !app.layout.table; }},
+    {"i", "show or hide the details", [](App& app) { app.layout.details = !app.layout.details; }},
+    {"l", "show or hide the table", [](App& app) { app.layout.table = !app.layout.table; }},
     {"ctrl+c", "copy what the view shows, as a table", CopyViewTable},
     {"ctrl+s", "save a picture of the view as PNG", [](App& app) { app.picture = PictureKind::kPng; }},
-    {"ctrl+shift+s", "the same as SVG", [](App& app) { app.picture = PictureKind::kSvg; }},
+    {"ctrl+shift+s", "save a picture of the view as SVG", [](App& app) { app.picture = PictureKind::kSvg; }},
     {"c", "color blocks by another property: age, size, stream, ...",
      [](App& app) { app.session.Color(NextColoring(app.session.coloring)); }},
     {"n", "mark the blocks that pin free memory on the address map",
@@ -121,7 +121,7 @@ const Binding kBindings[] = {
     {"ctrl+= ctrl+shift+=", "larger text", [](App& app) { ScaleText(app, 1.1f); }},
     {"ctrl+-", "smaller text", [](App& app) { ScaleText(app, 1 / 1.1f); }},
     {"ctrl+0", "text at the display's scale", [](App& app) { ScaleText(app, 1 / app.layout.text_size); }},
-    {"escape", "clear the selection, close this",
+    {"escape", "clear the selection, close this help",
      [](App& app) {
        if (app.show_help || app.show_open) {
          app.show_help = app.show_open = false;

@@ -81,8 +81,11 @@ void ShowGrowthChart(App& app, const leaks::Answer& answer, float height) {
         return std::abs(axes.X(a.step) - x) < std::abs(axes.X(b.step) - x);
       });
   list.AddLine({axes.X(nearest->step), axes.min.y}, {axes.X(nearest->step), axes.max.y}, look().colors.dim);
-  ImGui::SetTooltip("step %u\n%s when it ends\nclick: to its peak", nearest->step,
-                    text::FormatBytes(nearest->bytes).c_str());
+  ImGui::SetTooltip(
+      "step %u\n"
+      "%s at the end of the step\n"
+      "click: go to its peak",
+      nearest->step, text::FormatBytes(nearest->bytes).c_str());
   if (ImGui::IsMouseReleased(ImGuiMouseButton_Left))
     (void)app.session.GoTo(fmt::format("step:{},peak", nearest->step));
 }
@@ -159,7 +162,7 @@ void ShowGrowthName(App& app, const NamedTable& table, const leaks::Answer& answ
         "%s\n%s in %s, of %s\n%s", GrowthPlace(growth).c_str(), text::FormatBytes(growth.bytes).c_str(),
         text::FormatCount(growth.blocks, "block").c_str(), text::FormatCount(growth.steps, "step").c_str(),
         filter.empty() ? "click: to the end of the last step"
-                       : "click: to the end of the last step, with these blocks in the table");
+                       : "click: go to the end of the last step, with these blocks in the table");
   ImGui::SetCursorPos(begin);
   ImGui::TextUnformatted(place.c_str());
   ImGui::SetCursorPos({begin.x, begin.y + second});
@@ -181,8 +184,9 @@ void ShowGrowthFigures(NamedTable& table, const leaks::Answer& answer, const Gro
 void ShowGrowthRows(App& app, const leaks::Answer& answer, const std::vector<Growth>& rows, const char* kind,
                     float height) {
   NamedTable table;
-  if (!table.Begin(kind, {{"A step", 5}, {"At the end", 5.2f}, {"Of which steps", 11}, {"Allocated at", 14}},
-                   3, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, {0, height}))
+  if (!table.Begin(kind,
+                   {{"A step", 5}, {"At the end", 5.2f}, {"From which steps", 11}, {"Allocated at", 14}}, 3,
+                   ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY, {0, height}))
     return;
   for (size_t i = 0; i < rows.size(); ++i) {
     table.NextName();
@@ -206,7 +210,7 @@ void ShowLeaks(App& app, ImVec2 size) {
   ShowHeading(LeaksHeadline(answer));
   ShowGrowthChart(app, answer, std::clamp(size.y * 0.36f, Em(6), Em(15)));
   if (!answer.has_stacks && !answer.leaks.empty())
-    ShowNote("No lines of code: record again with --stacks python.");
+    ShowNote("Lines of code were not recorded. Record again with --stacks python.");
   if (!answer.leaks.empty()) {
     const float height = answer.settled.empty() ? 0 : ImGui::GetContentRegionAvail().y * 0.6f;
     ShowGrowthRows(app, answer, answer.leaks, "growing", height);
@@ -217,7 +221,7 @@ void ShowLeaks(App& app, ImVec2 size) {
     ShowGrowthRows(app, answer, answer.settled, "settled", 0);
   } else if (answer.leaks.empty()) {
     ShowNote(fmt::format(
-        "Everything that {} allocate is freed when the last one ends, except one-time allocations.",
+        "Everything that {} allocate is freed by the end of the last step, except one-time allocations.",
         text::FormatCount(answer.steps, "step")));
   }
   ImGui::EndChild();

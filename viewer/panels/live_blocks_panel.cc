@@ -72,7 +72,8 @@ void ShowRow(App& app, const LiveRow& row, int number) {
     ImGui::SameLine(0, Em(0.3f));
     ImGui::TextDisabled("?");
     if (ImGui::IsItemHovered())
-      ImGui::SetTooltip("%s", "A guess from when it was allocated: the file names no tensors.");
+      ImGui::SetTooltip("%s",
+                        "The category is guessed from the time of allocation: the file names no tensors.");
   }
   const bool ghost = row.name.empty() && row.before_recording;
   TextCell(ghost ? "allocated before recording began" : row.name, ghost ? l.colors.dim : l.colors.text);
@@ -302,7 +303,7 @@ void ShowLiveBlocks(App& app, ImVec2 size) {
                                                      ? "The filter hides all of these blocks."
                                                  : session.BlocksListed().kind == ListedBlocks::Kind::kLive
                                                      ? "Nothing is allocated at this moment."
-                                                     : "No block lived then.");
+                                                     : "No block lived in this range.");
   } else {
     ShowTable(app);
   }

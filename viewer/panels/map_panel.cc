@@ -105,7 +105,7 @@ void ShowBlockTooltip(const Document& document, const MapSegment& segment, const
     if (segment.held_back != 0) {
       const auto pins = std::count_if(segment.blocks.begin(), segment.blocks.end(),
                                       [](const MapBlock& each) { return each.pins; });
-      ImGui::Text("%s in this segment cannot go back: pinned by %s",
+      ImGui::Text("%s in this segment cannot return to the driver: pinned by %s",
                   text::FormatBytes(segment.held_back).c_str(),
                   text::FormatCount(static_cast<uint64_t>(pins), "block").c_str());
     }
@@ -152,7 +152,7 @@ void ShowPinsSwitch(App& app) {
   ImGui::PopStyleVar();
   app.NameLastItem("pins");
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("Mark the blocks that pin free memory of their segments. Key: n");
+    ImGui::SetTooltip("Mark the blocks that pin free memory in their segments. Key: n");
 }
 
 }  // namespace

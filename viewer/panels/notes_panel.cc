@@ -74,8 +74,8 @@ void ShowNotes(App& app) {
     text[sizeof text - 1] = '\0';
     if (app.focus_note) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-    const bool entered = ImGui::InputTextWithHint("##note", "at this moment; Enter keeps it", text,
-                                                  sizeof text, ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool entered = ImGui::InputTextWithHint("##note", "Note; press Enter to save", text, sizeof text,
+                                                  ImGuiInputTextFlags_EnterReturnsTrue);
     app.NameLastItem("note.text");
     app.note_text = text;
     const bool left = !app.focus_note && ImGui::IsItemDeactivated();

@@ -104,7 +104,7 @@ void ShowOutOfMemory(App& app, ImVec2 size) {
   if (layout == nullptr) return ShowWhyEmpty(size, "Placing every block at its address ...");
   if (layout->subject.failures.empty()) {
     return ShowWhyEmpty(size, layout->why_not.empty()
-                                  ? "No request on this device ran out of memory in the recorded time."
+                                  ? "No request on this device ran out of memory during the recording."
                                   : layout->why_not);
   }
   if (layout->walk == nullptr) return ShowWhyEmpty(size, layout->why_not);

@@ -23,10 +23,10 @@ struct OwnerChoice {
 
 constexpr OwnerChoice kChoices[] = {
     {OwnersBy::kModule, "Module", "module",
-     "No module and no operator was recorded: their hooks are not in place, or no step is deep. Record with "
-     "--depth auto."},
+     "No module and no operator was recorded: the hooks are not in place, or no step is a deep step. Record "
+     "with --depth auto."},
     {OwnersBy::kOperator, "Operator", "operator",
-     "No operator was recorded: no step is deep. Record with --depth auto."},
+     "No operator was recorded: no step is a deep step. Record with --depth auto."},
     {OwnersBy::kStack, "Stack", "stack", "No stack was recorded. Record with --stacks python."},
     {OwnersBy::kCategory, "Category", "category", "Nothing is live at this moment."},
 };

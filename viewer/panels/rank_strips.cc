@@ -67,7 +67,9 @@ void ShowStrip(App& app, size_t number, float left, float right) {
   if (!hovered) return;
   const std::string tip = strip.title + ", peak " + text::FormatBytes(strip.peak) +
                           (strip.stands_out.empty() ? "" : "\n" + strip.stands_out) +
-                          (open ? "" : "\nClick: show this one in all views.");
+                          (open ? ""
+                                : "\n"
+                                  "Click: show this rank in all views.");
   ImGui::SetTooltip("%s", tip.c_str());
 }
 

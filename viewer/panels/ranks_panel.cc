@@ -197,7 +197,8 @@ void ShowFindings(App& app, const JobAnswer& answer) {
   ShowHeading("What stands out", "compared with the median of ranks that should be alike");
   ImGui::BeginChild("findings", {0, 0});
   using Kind = fleet::Finding::Kind;
-  if (answer.job.findings.empty()) ShowNote("Nothing: the ranks are alike, and all ended well.");
+  if (answer.job.findings.empty())
+    ShowNote("Nothing stands out: the ranks are alike, and none of them failed.");
   for (size_t i = 0; i < answer.job.findings.size(); ++i) {
     const fleet::Finding& finding = answer.job.findings[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -100,7 +100,7 @@ bool HandleLineLabels(App& app, bool hovered) {
   for (const DrawnLineLabel& label : app.line_labels) {
     if (!ImGui::IsMouseHoveringRect(label.where.min, label.where.max)) continue;
     bool& reached = app.session.lines.reached[static_cast<size_t>(label.line)];
-    ImGui::SetTooltip("%s", reached ? "Click: the axis follows what is allocated again."
+    ImGui::SetTooltip("%s", reached ? "Click: the axis follows allocated memory again."
                                     : "Click: the axis reaches up to this line.");
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
       reached = !reached;
@@ -126,7 +126,8 @@ void ShowAxisChoice(App& app, ImVec2 at, ImVec2 size) {
   if (ImGui::InvisibleButton("time axis", size)) NextTimeAxis(app);
   app.NameLastItem("time.axis");
   const bool hovered = ImGui::IsItemHovered();
-  if (hovered) ImGui::SetTooltip("%s", "The x axis: by time, by event or by step (x). A click changes it.");
+  if (hovered)
+    ImGui::SetTooltip("%s", "The x axis counts time, events or steps. Click or press x to change it.");
   const std::string text = fmt::format("by {}", TimeAxisKey(app.session.time_axis()));
   const ImVec2 extent = TextSize(l.fonts.small, text);
   DrawText(*ImGui::GetWindowDrawList(), l.fonts.small,

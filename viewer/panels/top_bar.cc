@@ -25,7 +25,7 @@ bool CrossButton(App& app, const std::string& name, float height) {
   app.NameLastItem(name);
   const ImU32 ink = ImGui::IsItemHovered() ? look().colors.text : look().colors.dim;
   if (ImGui::IsItemHovered())
-    ImGui::SetTooltip("Close it (a click with the middle button, or Ctrl+W in a window of its own)");
+    ImGui::SetTooltip("Close this file (middle click, or Ctrl+W in a native window)");
   const ImVec2 middle = {at.x + width * 0.4f, at.y + height / 2};
   const float arm = Em(0.22f);
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -192,8 +192,8 @@ void ShowTopBar(App& app) {
   }
   if (!narrow) ShowWhatIsOpen(app, buttons);
   ImGui::SameLine(RightEdge() - buttons);
-  ShowPartSwitch(app, "fold.details", true, app.layout.details, "With or without the details (I)");
-  ShowPartSwitch(app, "fold.table", false, app.layout.table, "With or without the table (L)");
+  ShowPartSwitch(app, "fold.details", true, app.layout.details, "Show or hide the details (I)");
+  ShowPartSwitch(app, "fold.table", false, app.layout.table, "Show or hide the table (L)");
   if (ImGui::Button(app.layout.dark ? "Light" : "Dark", {Em(4.4f), 0})) {
     app.layout.dark = !app.layout.dark;
     app.look_changed = true;

@@ -113,7 +113,7 @@ void ShowViewButtons(App& app, float width) {
   if (button("Copy", "view.copy", "Copy what the view shows, as a table (Ctrl+C)")) CopyViewTable(app);
   if (button("PNG", "view.png", "Save a picture of the view next to the file (Ctrl+S)"))
     app.picture = PictureKind::kPng;
-  if (button("SVG", "view.svg", "Save it as shapes and texts (Ctrl+Shift+S)"))
+  if (button("SVG", "view.svg", "Save a picture as SVG next to the file (Ctrl+Shift+S)"))
     app.picture = PictureKind::kSvg;
   ImGui::PopStyleColor(2);
   ImGui::NewLine();

@@ -64,8 +64,8 @@ void ShowChanges(App& app, const WhatIfAnswer& answer) {
   if (answer.asked.empty()) {
     ShowHeading("Nothing is changed yet");
     ShowWrapped(
-        "Set a change on the left. The step then runs on the model of PyTorch's allocator, and the two "
-        "curves show memory before and after.");
+        "Set a change on the left. The step then runs on the model of PyTorch's allocator. The two curves "
+        "show memory before and after the change.");
     return;
   }
   for (const whatif::Refused& refused : prediction.refused) {
@@ -73,7 +73,7 @@ void ShowChanges(App& app, const WhatIfAnswer& answer) {
     ShowWrapped(fmt::format("Not applied: {}: {}", refused.asked.lever, text::OneLine(refused.reason)));
     ImGui::PopStyleColor();
   }
-  if (!prediction.levers.empty()) ShowHeading("What to write");
+  if (!prediction.levers.empty()) ShowHeading("Lines to write");
   for (const whatif::Applied& applied : prediction.levers) {
     if (!applied.outcome.code.empty()) ShowCode(app, applied.asked.lever, applied.outcome.code);
     if (!applied.outcome.time_basis.empty()) {
@@ -99,7 +99,7 @@ void ShowNotKept(App& app, const KeptReruns::Unanswered& not_kept) {
   app.NameLastItem("whatif.look_again");
   ImGui::SameLine(0, Em(0.6f));
   ImGui::AlignTextToFramePadding();
-  ImGui::TextDisabled("when it has run");
+  ImGui::TextDisabled("after the run");
 }
 
 }  // namespace vramscope::viewer

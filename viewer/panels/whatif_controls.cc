@@ -89,8 +89,8 @@ void ShowFirstReruns(App& app, std::vector<RerunChoice> choices, const std::stri
 void ShowProgram(App& app) {
   std::string& chosen = app.whatif.question.rerun;
   ControlName("Program",
-              "Re-runs by PyTorch. Only PyTorch can answer batch, precision, kernels and similar changes:\n"
-              "it runs the recorded program again, and the re-run is kept in the file.");
+              "Changes of batch size, precision, kernels and the like need a re-run: PyTorch runs the\n"
+              "recorded program again, and the re-run is kept in the file.");
   const KeptReruns& reruns = *app.whatif.reruns();
   const std::vector<RerunChoice> choices = reruns.Choices();
   const experiment::KeptVariant* const kept = reruns.Find(chosen);
@@ -216,7 +216,7 @@ bool ShowModule(App& app, const std::vector<whatif::ModuleNode>& tree, size_t no
   if (ImGui::IsItemHovered())
     ImGui::SetTooltip("%s", fmt::format("{}\nautograd saves {} of its tensors; {}",
                                         text::OneLine(module.path), text::FormatBytes(module.kept),
-                                        module.calls == 0 ? "not a module that runs by itself"
+                                        module.calls == 0 ? "this module is never called itself"
                                                           : text::FormatCount(module.calls, "call"))
                                 .c_str());
   ImGui::SameLine(RightEdge() - TextSize(look().fonts.mono, kept).x);

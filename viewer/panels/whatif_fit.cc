@@ -61,9 +61,9 @@ std::string Sentence(const FitView& fit) {
   const FitAnswer& found = fit.answer()->value();
   const std::string room = text::FormatBytes(found.limit.reserved_limit);
   if (found.plans.fits_already)
-    return fmt::format("It fits without any change; {} are available to PyTorch.", room);
+    return fmt::format("The step fits without any change; {} are available to PyTorch.", room);
   if (found.plans.plans.empty())
-    return fmt::format("No change makes it fit: {} are missing; {} are available to PyTorch.",
+    return fmt::format("No change makes the step fit: {} are missing; {} are available to PyTorch.",
                        text::FormatBytes(found.shortfall()), room);
   return fmt::format("{}{}, cheapest first; {} are available to PyTorch.",
                      text::FormatCount(found.plans.plans.size(), "plan"),
@@ -74,8 +74,9 @@ void ShowTip(const plan::Plan& plan) {
   std::string text;
   for (const whatif::Applied& lever : plan.verdict.prediction.levers) text += whatif::LeverLines(lever);
   if (!plan.exact)
-    text += fmt::format("Another choice of modules could cost less time, but at least {} a step.\n",
-                        text::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
+    text +=
+        fmt::format("Another choice of modules could cost less time, but would cost at least {} a step.\n",
+                    text::FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   text += "Click to set the switches to this plan.";
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(Em(44));
@@ -164,7 +165,7 @@ void ShowFit(App& app, const WhatIfSubject& subject) {
   ShowNote(sentence);
   if (fit.answer() && fit.answer()->ok() && ImGui::IsItemHovered()) {
     const plan::FitLimit& limit = fit.answer()->value().limit;
-    ImGui::SetTooltip("It must fit in %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());
+    ImGui::SetTooltip("The step must fit in %s. %s", limit.limit_name.c_str(), BesideText(limit).c_str());
   }
   if (fit.answer() && fit.answer()->ok() && !fit.answer()->value().plans.fits_already)
     ShowPlans(app, fit.answer()->value());

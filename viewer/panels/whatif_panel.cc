@@ -84,7 +84,7 @@ void ShowFigures(App& app, const WhatIfAnswer& answer) {
 // "Re-run: PyTorch ran the recorded program with --amp bf16 on a simulated rtx-4090."
 std::string KindSentence(const WhatIfAnswer& answer) {
   if (answer.gpu.empty())
-    return answer.kind == experiment::AnswerKind::kRecorded ? "Recorded: the step as it was."
+    return answer.kind == experiment::AnswerKind::kRecorded ? "Recorded: the step without changes."
                                                             : "Transformed: computed on the recorded step.";
   const std::vector<whatif::Asked> rerun(answer.asked.begin(),
                                          answer.asked.begin() + static_cast<ptrdiff_t>(answer.rerun_levers));
@@ -298,7 +298,7 @@ void ShowWhatIf(App& app, ImVec2 size) {
   if (!subject) return ShowWhyEmpty(size, "Reading the recorded step ...");
   if (!subject->ok())
     return ShowWhyEmpty(size,
-                        "What-if has no step to change here. " + text::OneLine(subject->error().sentence));
+                        "What if has no step to change here. " + text::OneLine(subject->error().sentence));
   const TwoParts parts = SplitView(size, std::clamp(size.x * 0.27f, Em(17.6f), Em(20)), 0.4f);
   ImGui::BeginChild("levers", parts.first);
   ShowWhatIfControls(app, subject->value());

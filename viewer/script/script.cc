@@ -215,7 +215,7 @@ class Runner {
   }
 
   Status Expect(const Line& line) {
-    if (line.words.size() < 3) return Error{"expect needs a name, a sign and a value."};
+    if (line.words.size() < 3) return Error{"expect needs a name, an operator and a value."};
     Json json = Json::parse(StateAfterFrame());
     std::istringstream path(line.words[1]);
     std::string part;

@@ -111,7 +111,7 @@ class ProgramTest(unittest.TestCase):
             applied, refused = self.run_again(*(("plain", [], {"VRAMSCOPE_TRY": json.dumps({**plan, "notes": notes})}) for plan in plans))
         self.assertEqual((applied.exit_code, applied.stderr), (0, ""))
         self.assertEqual(refused.exit_code, 3)
-        self.assertIn("not applied: freeze: no parameter of Net", refused.stderr)
+        self.assertIn("not applied: freeze: Net has no trained parameter", refused.stderr)
 
     def test_a_checkpoint_may_end_its_recomputation_inside_lora(self) -> None:
         """The last tensor that a block of Net saves is the input of a LoRA matrix. PyTorch stops the recomputation there, with an exception."""
@@ -141,7 +141,7 @@ class ProgramTest(unittest.TestCase):
                 done = run_warm(textwrap.dedent(watch) + self.again(name), changes={"VRAMSCOPE_TRY": plan})
             made[name], refused = set(done.stdout.splitlines()), done.stderr
         self.assertEqual([made["switched"], made["plain"]], [{"32 True", "64 False"}, {"32 False", "64 False"}])
-        self.assertIn("not applied: checkpoint: it is not known what the model's own switch for checkpoints changes besides", refused)
+        self.assertIn("not applied: checkpoint: the model's own gradient_checkpointing_enable() may change more than its checkpoints", refused)
 
     def test_checkpoint_all_means_what_the_model_s_own_switch_checkpoints(self) -> None:
         self.assertEqual({name: self.documents[name]["checkpointed"] for name in ("switched_in_part", "switched", "plain")},

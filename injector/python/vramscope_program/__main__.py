@@ -31,11 +31,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sequence", default="1x")
     parser.add_argument("--precision", choices=("bf16", "fp16"))
     parser.add_argument("--quantize", metavar="int8|nf4[:PATHS]")
-    parser.add_argument("--device", help="cuda or cpu; the noted one where it is there")
+    parser.add_argument("--device", help="cuda or cpu. Default: the recorded device if it exists")
     parser.add_argument("--variants", metavar="LIST")
     parser.add_argument("--answers", metavar="ANSWERS")
     parser.add_argument("--limit", type=float, default=300)
-    parser.add_argument("--jobs", type=int, default=0, help="at a time; 0 = one for each core")
+    parser.add_argument("--jobs", type=int, default=0, help="runs at a time; 0 = one for each core")
     return parser
 
 

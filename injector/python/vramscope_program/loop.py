@@ -192,7 +192,7 @@ def _say_what_was_not_applied() -> int:
         lever = wanted.get(key, key)
         if key in ("notes", "implementation") or lever in applied:
             continue
-        why = "; ".join(fact["text"] for fact in facts if fact["lever"] == lever) or "nothing asked for it"
+        why = "; ".join(fact["text"] for fact in facts if fact["lever"] == lever) or "nothing in the program uses it"
         print(f"not applied: {lever}: {why}", file=sys.stderr)
         failed = True
     return 3 if failed else 0

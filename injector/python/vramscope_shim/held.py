@@ -5,7 +5,7 @@
     CPU   the storages under all tensors that Python knows, and under what their graphs keep (_raw_saved_...)
     both  labels of parameters, buffers, gradients and optimizer state, as in a step
 
-On the CPU, blocks that only C++ code knows are missing. Blocks without a name from here are "before attach". Nothing is unpacked, computed, changed
+On the CPU, blocks that only C++ code knows are missing. Blocks that get no name here are called "before attach". Nothing is unpacked, computed, changed
 or kept: a saved tensor with an unpack hook (checkpoint, offloading) is left alone.
 
 No other thread runs Python meanwhile: a tensor that C++ code releases must not have a reference of ours (living.py)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applies a change to a training program from outside: implements the options of `vramscope try` in a program whose code stays as it is.
+"""Applies a change to a training program from outside: implements the options of `vramscope try` without editing the code of the program.
 
     outermost   calls of a whole model           ──┬─ region ─┬─ precision     --amp
     backward    the beginning of a backward pass ──┤          └─ offloading    --offload
@@ -38,7 +38,7 @@ def arrange(text: str) -> None:
     notes = Notes(plan["notes"])
 
     def when(name: str, lever: str, react: "Callable[[], None]") -> None:
-        when_imported(name, notes.guarded(lever, react, "this PyTorch has no place for it"))
+        when_imported(name, notes.guarded(lever, react, "this PyTorch release does not support the change"))
 
     when("torch", "alloc-conf", lambda: _check_settings(plan, notes))
     if "amp" in plan:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradient accumulation in a program that steps after every batch of a DataLoader. Its batches become K times smaller (batches.py), and of every K
-steps that it requests from an optimizer only the last is taken.
+"""Gradient accumulation in a program that steps after every batch of a DataLoader. Its batches become K times smaller (batches.py), and only
+the last of every K optimizer steps is taken.
 
     optimizer.step(), scaler.step(), scaler.update()    the first K - 1 do nothing
     optimizer.zero_grad(), model.zero_grad()            does nothing except after a step that was taken
@@ -66,8 +66,8 @@ class Accumulation:
     def _look_for_turns(self) -> None:
         """Refuses if a pass begins after steps of one optimizer and before those of another, as in a GAN."""
         if self._works and len(set(self._asked.values())) > 1:
-            self._notes.refused("accumulate", "optimizers step in turns here, and what a pass for one of them adds to the gradients of the other is not zeroed "
-                                "between them; in code it is two loops, one after the other")
+            self._notes.refused("accumulate", "the optimizers step in turns, and a backward pass for one of them also adds to the gradients of the others. "
+                                "In code, use two loops, one after the other")
 
     def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
         if not self._decide():

@@ -37,7 +37,7 @@ def _choosing(original: Callable[..., Any], choice: Callable[[], Any], kernel: s
         except RuntimeError as error:
             if "No available kernel" not in str(error):
                 raise
-            notes.refused("attention", f"{kernel} attention cannot do what is asked of it at {place(sys._getframe())}")
+            notes.refused("attention", f"{kernel} attention does not support the call at {place(sys._getframe())}")
         else:
             notes.applied("attention", f"{kernel} at {place(sys._getframe())}")
             return result

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes the batch size of torch's DataLoader and BatchSampler, as if the program had passed another one.
 
-A factor applies to each of them. A number applies to the first one; the others keep their ratio to it, so that a validation loader with twice the
-batch still has twice the batch."""
+A factor applies to each of them. A number applies to the first loader; the others keep their ratio to the first. So a
+validation loader with twice the batch still has twice the batch."""
 
 import functools
 import inspect

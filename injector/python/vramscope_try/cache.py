@@ -2,8 +2,8 @@
 """Calls torch.cuda.empty_cache() before each backward pass, before each step of an optimizer, or once after each step: when all optimizers have stepped
 and the gradients are zeroed, or otherwise before the next backward pass.
 
-A program without an optimizer of torch.optim (fastai, Keras, its own) has no step() to observe. There a step ends when, after a backward pass, the
-next batch is requested or a model is called."""
+A program without an optimizer of torch.optim (fastai, Keras, its own) has no step() to observe. In such a program, a step ends when
+the next batch is requested, or a model is called, after a backward pass."""
 
 import functools
 import importlib

@@ -67,7 +67,7 @@ class Checkpointing:
             return
         _leave_out_cache(module)
         if self._wishes == ["all"] and getattr(module, "vramscope_checkpoint_unknown", False):  # of a recorded program
-            self._notes.refused("checkpoint", "it is not known what the model's own switch for checkpoints changes besides; name modules instead of all")
+            self._notes.refused("checkpoint", "the model's own gradient_checkpointing_enable() may change more than its checkpoints; name modules, not all")
             return
         if self._wishes == ["all"]:
             for each in module.modules():

@@ -11,15 +11,15 @@ from .notes import Notes
 def install(wishes: List[str], notes: Notes) -> None:
     def freeze(model: Any) -> None:
         if complete.is_sharded(model):
-            notes.refused("freeze", "the parameters are sharded before an optimizer is made of them")
+            notes.refused("freeze", "the parameters are sharded before an optimizer is created for them")
             return
         trained = [(name, parameter) for name, parameter in blocks.named_parameters(model) if parameter.requires_grad]
         frozen = [parameter for name, parameter in trained if blocks.belongs(name, wishes)]
         if not frozen:
             listed = ", ".join(wishes)
-            notes.unmatched("freeze", f"no parameter of {blocks.name_of(model)} that is trained is in {listed}; its modules are {_parts(model)}")
+            notes.unmatched("freeze", f"{blocks.name_of(model)} has no trained parameter in {listed}; its modules are {_parts(model)}")
         elif len(frozen) == len(trained):
-            notes.refused("freeze", f"nothing of {blocks.name_of(model)} would be trained")
+            notes.refused("freeze", f"no parameter of {blocks.name_of(model)} would be trained")
         else:
             for parameter in frozen:
                 parameter.requires_grad_(False)

@@ -20,7 +20,7 @@ def install(rank: int, wishes: List[str], notes: Notes) -> None:
 
     def adapt(model: Any) -> None:
         if complete.is_sharded(model):
-            notes.refused("lora", "the parameters are sharded before an optimizer is made of them")
+            notes.refused("lora", "the parameters are sharded before an optimizer is created for them")
             return
         layers = linears(torch, model, wishes)
         if not layers:
@@ -31,7 +31,7 @@ def install(rank: int, wishes: List[str], notes: Notes) -> None:
         for _, layer in layers:
             _add(torch, layer, rank)
         listed = layers[0][0] if len(layers) == 1 else f"{layers[0][0]} to {layers[-1][0]}, {len(layers)} linear layers"
-        notes.applied("lora", f"rank {rank} beside {listed} of {blocks.name_of(model)}; everything else is frozen")
+        notes.applied("lora", f"matrices of rank {rank} added to {listed} of {blocks.name_of(model)}; everything else is frozen")
 
     complete.watch(torch, "lora", notes, adapt)
 

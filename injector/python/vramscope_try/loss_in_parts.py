@@ -26,7 +26,7 @@ def install(kind: str, notes: Notes) -> None:
     def change(model: Any) -> None:
         layer = _last_linear(torch, model)
         if layer is None:
-            notes.unmatched("cross-entropy", f"{blocks.name_of(model)} has no linear layer behind its blocks")
+            notes.unmatched("cross-entropy", f"{blocks.name_of(model)} has no linear layer after its blocks")
         else:
             forwards.replace(layer, _MARK, deferred.forward)
 
@@ -54,7 +54,7 @@ class Deferred:
         if not torch.is_grad_enabled() or not layer.training or torch.compiler.is_compiling():
             return original(hidden)
         if torch.is_autocast_enabled():
-            self._notes.refused("cross-entropy", "beside autocast, the types of a loss in parts are its author's to say")
+            self._notes.refused("cross-entropy", "under autocast, the types of a chunked loss must be chosen in code")
             return original(hidden)
         return self._logits(hidden, layer, lambda: original(hidden))
 
@@ -64,7 +64,7 @@ class Deferred:
         usual = weight is None and size_average is None and reduce is None and reduction == "mean" and label_smoothing == 0
         where = place(sys._getframe(1))
         if not usual or logits.dim() != 2 or target.is_floating_point():
-            self._notes.refused("cross-entropy", f"the loss at {where} is no plain mean of rows")
+            self._notes.refused("cross-entropy", f"the loss at {where} is not a plain mean over rows")
             return None
         layer, hidden = logits.layer, logits.hidden
         rows = self._rows(len(hidden), *layer.weight.shape)
@@ -73,7 +73,7 @@ class Deferred:
 
     def used_elsewhere(self, function: Any) -> None:
         name = getattr(function, "__name__", str(function))
-        self._notes.refused("cross-entropy", f"what the last layer makes is used in {name} at {place(sys._getframe(1))}, and is there for it as a whole")
+        self._notes.refused("cross-entropy", f"{name} at {place(sys._getframe(1))} uses the output of the last layer, so the full logits are computed")
 
     def _rows(self, tokens: int, vocabulary: int, width: int) -> int:
         if self._kind != "fused":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes what was changed in this process, and what could not be: in <folder>/<pid>.try, which is rewritten for each new note. Notes about
+"""Records what was changed in this process, and what could not be changed, in <folder>/<pid>.try. Each new note rewrites the file. Notes about
 Keras on TensorFlow are in <pid>.keras.try.
 
 Written at once and not at exit, because a program may be killed, or run out of memory in C++. A process without a requested change writes nothing."""
@@ -40,7 +40,7 @@ class Notes:
         self._expected[lever] = why
         self._add(lever, "unmatched", why)
 
-    def guarded(self, lever: str, function: Callable[..., Any], why: str = "it failed here", undo: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    def guarded(self, lever: str, function: Callable[..., Any], why: str = "the change failed", undo: Callable[[], None] = lambda: None) -> Callable[..., Any]:
         """Guards `function`: if it raises, undo() closes what is open, and a refusal of that lever is noted."""
         def failed(error: Exception) -> None:
             undo()

@@ -67,5 +67,5 @@ class TorchReplacement(Replacement):
     def why_not(self, cls: Any, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError):
             package = (error.name or self._module).partition(".")[0]
-            return f"{sys.executable} has no package {package}, which has {self._name}"
-        return f"{self._name} cannot be made of these parameters ({error})"
+            return f"{sys.executable} has no package {package}, which contains {self._name}"
+        return f"{self._name} cannot be created with these parameters ({error})"

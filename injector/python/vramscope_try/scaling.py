@@ -112,7 +112,7 @@ class Scaling:
 
     def _step(self, optimizer: Any, proceed: Callable[[Closure], Any], closure: Closure) -> Any:
         if closure is not None and isinstance(optimizer, self._torch.optim.LBFGS):
-            self._notes.refused("amp", "an optimizer that calls its closure several times cannot have its loss scaled; bf16 needs no scaling")
+            self._notes.refused("amp", "the loss cannot be scaled for an optimizer that calls its closure several times; bf16 needs no scaling")
             return proceed(closure)
         if closure is not None:
             with self._torch.enable_grad():

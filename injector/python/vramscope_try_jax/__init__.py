@@ -2,7 +2,7 @@
 """Applies a change to a JAX program from outside: implements the options of `vramscope try` by JAX' own switches.
 
     checkpointing  --checkpoint      jax.checkpoint, with a policy, around each function that is differentiated
-    donation       --free-early all  donate_argnums for the jitted step: parameters and optimizer state are not there twice
+    donation       --free-early all  donate_argnums for the jitted step: parameters and optimizer state do not exist twice
     optimizers     --optimizer       another optimizer of optax where the program creates its own
     lines          the lines that make the same change in code
 
@@ -33,7 +33,7 @@ def arrange(text: str) -> None:
     def refuse() -> None:
         for lever in asked:
             if lever not in _APPLIED:
-                notes.refused(lever, "a JAX program takes this change only in its code")
+                notes.refused(lever, "for a JAX program, this change can only be made in the code")
 
     when_imported("jax", notes.guarded(next(iter(asked), ""), refuse))
     reactions = {
@@ -43,4 +43,4 @@ def arrange(text: str) -> None:
     }
     for lever, (module, react) in reactions.items():
         if lever in asked:
-            when_imported(module, notes.guarded(lever, react, "this release has no place for it"))
+            when_imported(module, notes.guarded(lever, react, "this release does not support the change"))

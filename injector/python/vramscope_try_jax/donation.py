@@ -2,8 +2,8 @@
 """--free-early all: donates the parameters and the optimizer state of the jitted step, so that its results take their memory.
 
 What a function does is known when it is traced for its first call: the recorder's rules (vramscope_shim_jax.roles) tell which arguments have a next value
-among the results. Gradients alone are no reason: the parameters are used again. A donated array is deleted. If the program still uses it after the
-step, JAX raises an error, as it would if the program donated it itself."""
+among the results. A function that returns only gradients is not changed: the program uses the parameters again. A donated array is deleted. If the
+program still uses it after the step, JAX raises an error, as it would if the program donated it itself."""
 
 import sys
 from typing import Any, Callable, Dict, List

@@ -38,7 +38,7 @@ def arrange(text: str) -> None:
         install(__name__, "allocator", plan["alloc_conf"], notes)  # TensorFlow reads the variables when it is imported
 
     def when(name: str, lever: str, react: "Callable[[], None]") -> None:
-        when_imported(name, notes.guarded(lever, react, "this release has no place for it"))
+        when_imported(name, notes.guarded(lever, react, "this release does not support the change"))
 
     smaller: List[str] = []  # the batches that batches.py changes: accumulation.py requires some
     if "batch" in asked or "accumulate" in asked:
@@ -61,7 +61,7 @@ def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", smaller: "Li
         if backend != "tensorflow":
             notes.refused(lever, f"Keras runs on {backend} here; vramscope changes Keras programs on TensorFlow")
         elif lever not in _APPLIED:
-            notes.refused(lever, "vramscope changes Keras programs by Keras' own switches, and there is none for this")
+            notes.refused(lever, "Keras has no switch for this change")
     if backend != "tensorflow":
         return
     installs = {
@@ -74,4 +74,4 @@ def _keras_is_here(plan: "Dict[str, Any]", asked: "Dict[str, Any]", smaller: "Li
     }
     for lever, react in installs.items():
         if lever in asked:
-            notes.guarded(lever, react, "this Keras has no place for it")()
+            notes.guarded(lever, react, "this Keras release does not support the change")()

@@ -31,7 +31,7 @@ def install(parts: int, smaller: List[str], notes: Notes) -> None:
         if isinstance(optimizer, scaling) or optimizer.gradient_accumulation_steps != parts:
             return
         if not smaller:
-            notes.refused("accumulate", "the program itself makes its batches: the optimizer accumulates, but of batches as large as before")
+            notes.refused("accumulate", "the program itself makes its batches, so the optimizer accumulates over batches as large as before")
         else:
             notes.applied("accumulate", f"{type(optimizer).__name__}(gradient_accumulation_steps={parts})")
             for place in smaller:

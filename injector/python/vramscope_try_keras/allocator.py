@@ -18,7 +18,8 @@ def install(settings: str, notes: Notes) -> None:
     wanted: Dict[str, str] = {}
     for name, _, value in (one.partition(":") for one in settings.split(",") if one):
         if name not in _VARIABLES:
-            import_hook.when_imported("tensorflow", lambda name=name: notes.refused("alloc-conf", f"{name} has no environment variable"))  # type: ignore[misc]
+            import_hook.when_imported("tensorflow", lambda name=name: notes.refused(  # type: ignore[misc]
+                "alloc-conf", f"TensorFlow has no environment variable for {name}"))
             return
         wanted[_VARIABLES[name]] = "true" if value in _TRUE else "false"
     os.environ.update(wanted)

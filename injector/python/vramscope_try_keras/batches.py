@@ -31,7 +31,7 @@ def install(wish: Optional[Dict[str, Any]], parts: int, changes: List[str], note
     data_set = importlib.import_module("tensorflow.python.data.ops.dataset_ops").DatasetV2
     for name in _METHODS:
         setattr(data_set, name, batches.batching(getattr(data_set, name), name))
-    import_hook.when_imported("keras", notes.guarded(batches.lever, batches.install_keras, "this Keras has no place for it"))
+    import_hook.when_imported("keras", notes.guarded(batches.lever, batches.install_keras, "this Keras release does not support the change"))
 
 
 class Batches:

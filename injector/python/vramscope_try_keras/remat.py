@@ -27,7 +27,7 @@ def install(wishes: List[str], notes: Notes) -> None:
     try:
         mode = importlib.import_module("keras.src.backend.common.remat").RematMode("full", 1024, [])
     except (ImportError, AttributeError):
-        notes.refused("checkpoint", f"Keras {sys.modules['keras'].__version__} has no RematScope; 3.9 has")
+        notes.refused("checkpoint", f"Keras {sys.modules['keras'].__version__} has no RematScope; Keras 3.9 or newer has one")
         return
     notes.expected("checkpoint", "no keras.Model was called")
     layer = importlib.import_module("keras.src.layers.layer").Layer

@@ -28,16 +28,16 @@ const VerbHelp& FragHelp() {
         "show the same for a PyTorch snapshot, at the moment when its program ran out of memory"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"at", '\0', "T",
-        "The moment: reserved (most is reserved; default), worst (most is reserved but not\n"
-        "requested), peak (most is allocated), step:3, oom, oom:2, end, event:1200, nanoseconds since\n"
-        "the start, or mono:NS. Can be repeated."},
-       {"segments", '\0', "N", "Show this many segments, 0 = all; default 5, with --json all."},
-       {"pins", '\0', "N", "Show this many blocks of each segment, 0 = all; default 3, with --json all."},
+        "The moment: reserved (the most memory is reserved; default), worst (the most memory is reserved\n"
+        "but not requested), peak (the most memory is allocated), step:3, oom, oom:2, end, event:1200,\n"
+        "nanoseconds since the start, or mono:NS. Can be repeated."},
+       {"segments", '\0', "N", "Show this many segments; 0 = all. Default: 5; with --json, all."},
+       {"pins", '\0', "N", "Show this many blocks of each segment; 0 = all. Default: 3; with --json, all."},
        {"points", '\0', "N", "Number of points of the series in --json; default 256, 0 = none."},
        {"svg", '\0', "OUT", "Write an SVG picture to this file instead."},
        {"picture", '\0', "NAME",
-        "Which picture to draw. Over the run: causes (reserved memory by cause; default) or shares (metrics\n"
-        "from 0 to 1). At the chosen moment: map (segments) or sizes (free blocks)."}},
+        "Which picture to draw. For the whole run: causes (reserved memory by cause; default) or shares\n"
+        "(metrics from 0 to 1). For the chosen moment: map (segments) or sizes (free blocks)."}},
       VerbSubject::kRun};
   return help;
 }

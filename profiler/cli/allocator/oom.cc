@@ -26,7 +26,7 @@ const VerbHelp& OomHelp() {
        {"vramscope oom snapshot.pickle --json", "explain the same for a PyTorch snapshot"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."},
        {"number", '\0', "N",
-        "Select one of several errors, from 1 in order of time. Default: the first that ended its process."}},
+        "Select the N-th out-of-memory error in order of time. Default: the first that ended its process."}},
       VerbSubject::kRun};
   return help;
 }

@@ -31,14 +31,15 @@ const VerbHelp& PackHelp() {
       "the least memory that any allocator would need",
       "pack [options] FILE",
       {{"vramscope pack run.vms",
-        "show the least memory that the blocks of a run need, and what its allocator took"},
+        "show the least memory that the blocks of a run need, and how much its allocator reserved"},
        {"vramscope pack blocks.csv --budget 60s --offsets out.csv",
         "pack blocks from a CSV file with the columns id, lower, upper and size"}},
       {{"budget", '\0', "TIME",
         "How long to search for a better packing, like 5s, 500ms or 2m. Default: 5s."},
        {"offsets", '\0', "OUT.csv", "Write the packing to this file: one offset per block."},
        {"good-enough", '\0', "PERCENT",
-        "Stop when this close to the lower bound. Default: 0 for a CSV file, 1 for a trace\nor snapshot."},
+        "Stop when the packing exceeds the lower bound by at most PERCENT. Default: 0 for a\n"
+        "CSV file, 1 for a trace or snapshot."},
        {"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       VerbSubject::kRun};
   return help;
@@ -172,9 +173,9 @@ std::string PackText(const std::string& path, const PackSubject& subject, const 
   text += fmt::format(": {}.\n\n", FormatCount(subject.blocks.items.size(), "block"));
   Table table({Align::kLeft, Align::kRight, Align::kLeft});
   table.AddRow({"every allocator needs at least", FormatBytes(answer.lower_bound)});
-  table.AddRow(
-      {answer.optimal() ? "a packing was found that takes exactly that" : "a packing was found that takes",
-       FormatBytes(answer.packing.height), Above(answer.packing.height, answer.lower_bound)});
+  table.AddRow({answer.optimal() ? "a packing was found that takes exactly this much"
+                                 : "a packing was found that takes",
+                FormatBytes(answer.packing.height), Above(answer.packing.height, answer.lower_bound)});
   if (subject.peak_reserved.has_value()) {
     table.AddRow({"the allocator of this run held", FormatBytes(*subject.peak_reserved),
                   Above(*subject.peak_reserved, answer.lower_bound)});

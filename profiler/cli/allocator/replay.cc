@@ -23,7 +23,7 @@ namespace vramscope::cli {
 const VerbHelp& ReplayHelp() {
   static const VerbHelp help = {
       "replay",
-      "replay a run on a model of its allocator, also with other settings",
+      "replay a run on a model of its allocator, with the same or other settings",
       "replay [options] FILE",
       {{"vramscope replay snapshot.pickle", "check the model against the recording, event by event"},
        {"vramscope replay run.vms --settings expandable_segments:True --capacity 24GiB",

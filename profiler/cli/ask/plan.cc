@@ -25,26 +25,26 @@ const VerbHelp& PlanHelp() {
       "plan [options] RUN --fit SIZE [--verify -- COMMAND...]",
       {{"vramscope plan run.vms --fit 24GiB", "find what to change so that it fits in 24 GiB"},
        {"vramscope plan run.vms --fit rtx-4090 --forbid optimizer --verify -- python train.py",
-        "find changes for that GPU, and measure them on a simulated one"},
+        "find changes for that GPU, and measure them on a simulated RTX 4090"},
        {"vramscope plan --fit h100-80gb --world-size 64 --vary tp=--tp --vary pp=--pp -- python train.py",
-        "find the layouts of a job that fit, by dry runs with other values of these flags"}},
+        "find the layouts of a job that fit, by dry runs with different values of these flags"}},
       {{"fit", '\0', "SIZE|GPU",
         "Memory of the device: 24GiB, or a GPU model from `vramscope dryrun --gpu list`."},
        {"allow", '\0', "CHANGES",
-        "Try only these changes: alloc-conf,checkpoint; `vramscope whatif --list` shows all."},
+        "Try only these changes, like alloc-conf,checkpoint. `vramscope whatif --list` shows all changes."},
        {"forbid", '\0', "CHANGES", "Try all changes except these."},
        {"top", '\0', "N", "Show this many plans; default 3."},
-       {"largest-batch", '\0', nullptr, "Find the largest batch that fits, instead of plans."},
-       {"smallest-gpu", '\0', nullptr, "Find the smallest GPU on which it fits, instead of --fit."},
+       {"largest-batch", '\0', nullptr, "Find the largest batch that fits instead of showing plans."},
+       {"smallest-gpu", '\0', nullptr, "Use instead of --fit: find the smallest GPU on which the run fits."},
        {"verify", '\0', nullptr,
-        "Run the command on a simulated GPU with each plan's changes. The measured memory\n"
-        "decides instead of the bound."},
+        "Run the command on a simulated GPU with each plan's changes. A plan then counts as\n"
+        "fitting if the measured memory fits."},
        {"run-recorded", '\0', nullptr,
-        "With --verify: run the command from the trace; it is shown first. Use this only for\n"
+        "With --verify: show the command from the trace, then run it. Use this only for\n"
         "traces from a person whom you trust to run commands here."},
        {"by", '\0', "auto|transform",
         "auto: re-run each plan before it is shown, if the trace has a program.\n"
-        "transform: run nothing; takes about 1 s instead of 10 s."},
+        "transform: run nothing; the search takes about 1 s instead of 10 s."},
        {"vary", '\0', "NAME=FLAG[:VALUES]",
         "Instead of RUN: dry-run the command once for each value of its flag FLAG, in parallel.\n"
         "Without values: 1, 2, 4, ..., in combinations whose product divides --world-size."},

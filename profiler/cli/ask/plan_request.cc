@@ -94,7 +94,8 @@ Result<PlanRequest> PlanRequestFrom(const Arguments& arguments) {
     return Error{"--verify applies to the plans of --fit; add --fit."};
   if (request.run_recorded && (!request.verify || !request.command.empty()))
     return Error{
-        "--run-recorded runs the command from the trace: add --verify, and leave out the command after it."};
+        "--run-recorded runs the command from the trace. Add --verify, and leave out the command after "
+        "--verify."};
   if (request.largest_batch && request.smallest_gpu)
     return Error{"--largest-batch and --smallest-gpu exclude each other; run plan twice."};
   for (const Status& status : {ReadLevers(arguments, request), ReadFit(arguments, request)}) {

@@ -36,7 +36,7 @@ std::vector<Verified> ProgramReruns::Verify(std::span<const plan::Changes> wante
       continue;
     }
     if (answer->kind != AnswerKind::kRerun) {
-      verified.why_not = "one of its changes can only be predicted";
+      verified.why_not = "one of its changes cannot be re-run, only predicted";
       continue;
     }
     const whatif::Prediction& prediction = answer->prediction;

@@ -38,7 +38,7 @@ std::string HeadText(const PlanSubject& subject, const Terminal& terminal) {
 
 std::string SearchText(const plan::Answer& answer) {
   if (!answer.plans.empty())
-    return answer.complete ? "" : "  The search ended here; there may be more plans, but they cost more.\n";
+    return answer.complete ? "" : "  The search ended here. There may be more plans, but they cost more.\n";
   return answer.complete ? ""
                          : "The search ended before all plans were ruled out. To shorten the search, "
                            "name fewer changes with --allow.\n";
@@ -59,7 +59,10 @@ std::string LeftOutText(const PlanAnswer& answer) {
                                                                FormatBytes(verified.reserved_bytes),
                                                                FormatBytes(verified.at_most_bytes))
                                                  : Printable(verified.why_not));
-  return text.empty() ? "" : "\nRun and left out:\n" + text;
+  return text.empty() ? ""
+                      : "\n"
+                        "These plans were run and left out:\n" +
+                            text;
 }
 
 std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
@@ -69,8 +72,9 @@ std::string OnePlan(size_t number, const Plan& plan, const Terminal& terminal) {
   if (!plan.exact && plan.least_ns == 0)
     text += "    Subsets of these modules were not tried; fewer may be enough.\n";
   else if (!plan.exact)
-    text += fmt::format("    Another choice of modules could cost less time, but at least {} a step.\n",
-                        FormatDuration(static_cast<uint64_t>(plan.least_ns)));
+    text += fmt::format(
+        "    Another choice of modules could cost less time, but would cost at least {} a step.\n",
+        FormatDuration(static_cast<uint64_t>(plan.least_ns)));
   return text;
 }
 
@@ -93,12 +97,12 @@ std::string PlanTable(const PlanSubject& subject, const plan::Answer& answer) {
 std::string NothingFits(const PlanSubject& subject, const plan::Answer& answer, const Terminal& terminal) {
   const plan::Verdict& floor = answer.floor;
   const uint64_t missing = floor.needed - std::min(floor.needed, subject.reserved_limit);
-  return fmt::format(
-      "{}\n{}The smallest result is {} reserved, at most {} in 99 of 100 runs, with\n    {}\n",
-      terminal.Paint(fmt::format("No allowed change makes it fit: {} are missing.", FormatBytes(missing)),
-                     Ink::Bad()),
-      SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed),
-      plan::PlanOptions(floor.changes));
+  return fmt::format("{}\n{}The smallest result is {} reserved, at most {} in 99 of 100 runs, with\n    {}\n",
+                     terminal.Paint(fmt::format("No allowed change makes the run fit: {} are missing.",
+                                                FormatBytes(missing)),
+                                    Ink::Bad()),
+                     SearchText(answer), FormatBytes(Reserved(floor)), FormatBytes(floor.needed),
+                     plan::PlanOptions(floor.changes));
 }
 
 Json ChangesJson(const plan::Changes& changes) {
@@ -155,9 +159,9 @@ const Verified* PlanAnswer::VerifiedOf(const plan::Plan& plan) const {
 
 std::string PlanText(const PlanSubject& subject, const PlanAnswer& answer, const Terminal& terminal) {
   std::string text = HeadText(subject, terminal);
-  text += fmt::format("It must fit in {}. ", subject.limit_name) + plan::BesideText(subject) + "\n\n";
+  text += fmt::format("The run must fit in {}. ", subject.limit_name) + plan::BesideText(subject) + "\n\n";
   if (answer.plans.fits_already)
-    return text + terminal.Paint("It fits without any change.", Ink::Good()) + "\n";
+    return text + terminal.Paint("The run fits without any change.", Ink::Good()) + "\n";
   if (answer.plans.plans.empty())
     return text + NothingFits(subject, answer.plans, terminal) + LeftOutText(answer);
   text += PlanTable(subject, answer.plans);

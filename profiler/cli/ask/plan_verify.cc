@@ -48,7 +48,7 @@ class MeasuredPlans {
     }
     std::vector<Verified> measured = asked.empty() ? std::vector<Verified>() : measure_(asked);
     measured.resize(fresh.size(),
-                    {.why_not = fmt::format("{} others were run, which is the limit", kMostReruns)});
+                    {.why_not = fmt::format("the limit of {} other runs was reached", kMostReruns)});
     for (size_t i = 0; i < fresh.size(); ++i) Note(*fresh[i], std::move(measured[i]), found);
   }
 
@@ -98,10 +98,11 @@ Result<std::vector<std::string>> RecordedCommand(const std::string& command_line
         command_line.empty() ? ""
                              : fmt::format(" The command in the trace is \"{}\"; --run-recorded runs it.",
                                            Printable(command_line));
-    return Error{"--verify runs a command: give it after --." + named};
+    return Error{"--verify runs a command: give the command after --." + named};
   }
   const Error unclear{
-      "the command in the trace cannot be run again from its text; give it: plan RUN --fit 24GiB --verify -- "
+      "the command in the trace cannot be run again from its text; give the command: plan RUN --fit 24GiB "
+      "--verify -- "
       "python train.py"};
   if (command_line.empty() || command_line.find_first_of("'\"\\`$") != std::string::npos) return unclear;
   std::vector<std::string> words;

@@ -20,7 +20,7 @@ TEST(RecordedCommandTest, IsShownAndNotRunUnlessThatWasAskedFor) {
 TEST(RecordedCommandTest, IsNotGuessedFromWordsThatAShellWouldReadOtherwise) {
   EXPECT_FALSE(RecordedCommand("python -c 'import x'", true).ok());
   EXPECT_FALSE(RecordedCommand("", true).ok());
-  EXPECT_THAT(RecordedCommand("", false).error().sentence, HasSubstr("give it after --"));
+  EXPECT_THAT(RecordedCommand("", false).error().sentence, HasSubstr("give the command after --"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ const VerbHelp& TryHelp() {
         {"keep-init", '\0', nullptr,
          "With --dry: initialize large random weights on the CPU as the command does."},
         {"xla", '\0', "on|off",
-         "With --dry, off: Keras' jit_compile=\"auto\" does not compile the step, which is quicker."},
+         "With --dry. off: Keras' jit_compile=\"auto\" does not compile the step. That is quicker."},
         {"steps", '\0', "N|all",
          "End the command after N optimizer steps. Default: when the peak has not grown\n"
          "for two steps, but not before the sixth."},

@@ -7,7 +7,7 @@ namespace vramscope::cli {
 namespace {
 
 constexpr char kBeyond[] =
-    "Cannot be applied from outside; `vramscope whatif` predicts it and shows the code.";
+    "`vramscope try` cannot apply this change; `vramscope whatif` predicts it and shows the code.";
 
 constexpr std::array kOptions = {
     Option{"amp", '\0', "bf16|fp16", "Run forward and loss under autocast; with fp16, also scale the loss."},
@@ -31,9 +31,10 @@ constexpr std::array kOptions = {
         "optimizer", '\0', "KIND[:HOW]",
         "Replace the optimizer with sgd, momentum, adam, adamw or adafactor, or with adam8bit or adamw8bit\n"
         "of bitsandbytes. HOW: fused, foreach or loop."},
-    Option{"zero-grad-to-none", '\0', "yes|no", "Whether zero_grad() frees the gradients."},
+    Option{"zero-grad-to-none", '\0', "yes|no",
+           "yes: zero_grad() frees the gradients. no: it fills them with zeros."},
     Option{"zero-grad", '\0', "keep",
-           "The same as --zero-grad-to-none no; `vramscope whatif` has this form."},
+           "The same as --zero-grad-to-none no. `vramscope whatif` has the option in this form."},
     Option{"empty-cache", '\0', "before-backward|before-optimizer|after-step",
            "Call torch.cuda.empty_cache() at this point of each step."},
     Option{"alloc-conf", '\0', "SETTINGS",
@@ -44,14 +45,14 @@ constexpr std::array kOptions = {
         "Gradient accumulation over K micro-batches: DataLoader batches are K times smaller, and only every "
         "K-th optimizer.step() takes effect."},
     Option{"precision", '\0', "bf16|fp16",
-           "Keras on TensorFlow: store and compute in this type. Cannot be applied to PyTorch from outside;\n"
-           "`vramscope whatif` predicts it and shows the code."},
+           "Keras on TensorFlow: store and compute in this type. For PyTorch, `vramscope whatif` predicts\n"
+           "the change and shows the code."},
     Option{"sequence", '\0', "N|FACTORx", kBeyond},
     Option{"quantize", '\0', "int8|nf4[:PATHS]", kBeyond},
     Option{"free-early", '\0', "all", kBeyond},
     Option{"shard", '\0', "KIND:N",
-           "Keras on TensorFlow, ddp:N: MirroredStrategy over N GPUs. Cannot be applied to PyTorch from\n"
-           "outside; `vramscope whatif` predicts it and shows the code."},
+           "ddp:N for Keras on TensorFlow: MirroredStrategy over N GPUs. For PyTorch, `vramscope whatif`\n"
+           "predicts the change and shows the code."},
 };
 
 }  // namespace

@@ -118,7 +118,8 @@ TEST(TryChangeTest, SaysWhatIsWrongWithAnOption) {
   EXPECT_THAT(ChangeComplaint({"--checkpoint", "all,ops:"}), HasSubstr("ops:matmul"));
   EXPECT_EQ(ChangeComplaint({"--checkpoint", "all,ops:mm"}), "");
   EXPECT_THAT(ChangeComplaint({"--checkpoint", "every:0"}), HasSubstr("a number from 1"));
-  EXPECT_THAT(ChangeComplaint({"--checkpoint", "all", "--checkpoint", "head"}), HasSubstr("stands alone"));
+  EXPECT_THAT(ChangeComplaint({"--checkpoint", "all", "--checkpoint", "head"}),
+              HasSubstr("cannot be combined"));
   for (const char* batch : {"x", "0x", "-1x", "nanx", "infx", "0", "1.5", "2y", ""})
     EXPECT_THAT(ChangeComplaint({"--batch", batch}), HasSubstr("a factor like 0.5x")) << batch;
   for (const char* optimizer : {"lion", "adamw:", "adamw:quick", ":fused"})

@@ -70,10 +70,11 @@ std::string VerdictText(const Measured& before, const Measured& after, const Com
   if (std::ranges::all_of(outcomes, [](const Outcome& outcome) { return outcome.applied.empty(); }))
     return "No part of the change was applied: the command ran unchanged.";
   if (!after.fits)
-    return fmt::format("It runs out of memory with the change{}{}.",
-                       before.fits ? ", but not before" : " too", Missing(after));
+    return fmt::format("The command runs out of memory with the change{}{}.",
+                       before.fits ? ", but not without the change" : " too", Missing(after));
   if (!before.fits)
-    return fmt::format("It fits with the change; before, it ran out of memory{}.", Missing(before));
+    return fmt::format("The command fits with the change. Without the change, it ran out of memory{}.",
+                       Missing(before));
   if (peak.before == peak.after)
     return fmt::format("The change does not change the peak of {} memory.", peak.name);
   const bool falls = peak.after < peak.before;
@@ -190,11 +191,12 @@ std::string TryText(const TryPlan& plan, const Measured& before, const Measured&
   add_known("Device used", before.device_used_bytes, after.device_used_bytes);
   table.AddRow({"Peak in", When(before.answer.peak), When(after.answer.peak), ""});
   table.AddRow({"Ran", Ran(before), Ran(after), ""});
-  return fmt::format("{}\nMeasured on {}: {}\n{}{}{}{}{}",
-                     terminal.Paint(VerdictText(before, after, peak, outcomes), good ? Ink::Good() : Ink::Bad()),
-                     Where(plan, after), Printable(plan.change.Text()), table.ToString(),
-                     peak.by_requests ? VariesText(after) : "", PredictedText(predicted, outcomes),
-                     AppliedText(outcomes), NotAppliedText(plan, outcomes, predicted));
+  return fmt::format(
+      "{}\nMeasured on {}: {}\n{}{}{}{}{}",
+      terminal.Paint(VerdictText(before, after, peak, outcomes), good ? Ink::Good() : Ink::Bad()),
+      Where(plan, after), Printable(plan.change.Text()), table.ToString(),
+      peak.by_requests ? VariesText(after) : "", PredictedText(predicted, outcomes), AppliedText(outcomes),
+      NotAppliedText(plan, outcomes, predicted));
 }
 
 std::string TryJson(const TryPlan& plan, const Measured& before, const Measured& after,

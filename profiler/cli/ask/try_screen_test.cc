@@ -87,14 +87,13 @@ TEST(TryScreenTest, RunsWhoseAllocatedBytesVaryAreComparedByRequestedBytes) {
 
 TEST(TryScreenTest, ARunThatRanOutOfMemoryHasNoPeakToCompareWith) {
   const std::string text = Text(OutOfMemory(300 * kMiB, 20 * kMiB), Ran(100 * kMiB));
-  EXPECT_THAT(
-      text,
-      StartsWith("It fits with the change; before, it ran out of memory, at least 20.0 MiB missing.\n"));
+  EXPECT_THAT(text, StartsWith("The command fits with the change. Without the change, it ran out of memory, "
+                               "at least 20.0 MiB missing.\n"));
   EXPECT_THAT(text, Not(HasSubstr("%")));
   EXPECT_THAT(Text(Ran(kMiB), OutOfMemory(kMiB, 0)),
-              StartsWith("It runs out of memory with the change, but not before.\n"));
+              StartsWith("The command runs out of memory with the change, but not without the change.\n"));
   EXPECT_THAT(Text(OutOfMemory(1, 1), OutOfMemory(1, kMiB)),
-              StartsWith("It runs out of memory with the change too, at least 1.0 MiB missing.\n"));
+              StartsWith("The command runs out of memory with the change too, at least 1.0 MiB missing.\n"));
 }
 
 TEST(TryScreenTest, WhatWasNotAppliedComesWithItsReasonAndTheLines) {

@@ -39,12 +39,12 @@ const VerbHelp& WhatifHelp() {
     one.options.insert(
         one.options.end(),
         {{"sweep", '\0', "LEVER=A..B[:STEP]",
-          "Predict one line for each of these numbers, together with the other changes."},
+          "Predict one line for each of these values, together with the other changes."},
          {"compare", '\0', "CHANGES",
           "Predict one line with these changes: 'batch=0.5x optimizer=sgd'. Can be\nrepeated."},
          {"by", '\0', "auto|rerun|transform",
           "How to answer changes that only PyTorch can compute. auto: re-run the recorded program\n"
-          "and keep the result in the trace. rerun: also for traces of other users.\n"
+          "and keep the result in the trace. rerun: do the same for traces of other users too.\n"
           "transform: use only the recorded step."},
          {"gpu", '\0', "MODEL", "The simulated GPU for re-runs."},
          {"limit", '\0', "SECONDS", "Time limit of a re-run; default 300."},

@@ -29,7 +29,7 @@ const classify::CategoryInfo& LargestOf(const Use& use) {
 }
 
 std::string PlaceOf(const Use& use) {
-  if (!use.place.empty()) return "not in this step but at another moment of the run: " + use.place;
+  if (!use.place.empty()) return "at a moment outside this step: " + use.place;
   const uint64_t largest = *std::max_element(use.peak.categories.begin(), use.peak.categories.end());
   return fmt::format("in {}, {} are {} of it", use.peak.phase, LargestOf(use).plural,
                      FormatPercent(largest, use.peak.bytes));

@@ -31,9 +31,10 @@ const VerbHelp& FleetHelp() {
       "fleet",
       "all ranks of a job: which stand out, and why",
       "fleet [options] FOLDER|FILE...",
-      {{"vramscope record -o 'job/%r.vms' -- python train.py", "record one rank; the same on every rank"},
+      {{"vramscope record -o 'job/%r.vms' -- python train.py",
+        "record one rank; run the same command on every rank"},
        {"vramscope fleet dump job",
-        "make all black boxes of the job write their last steps (also start, stop)"},
+        "make all black boxes of the job write their last steps (likewise: fleet start, fleet stop)"},
        {"mpirun -n 8 vramscope fleet --mpi job", "read many whole traces in eight processes"},
        {"vramscope fleet job", "compare all ranks of these files"},
        {"vramscope fleet run.vms --html job.html", "show the ranks of one trace as a picture"}},
@@ -41,7 +42,7 @@ const VerbHelp& FleetHelp() {
        {"html", '\0', "OUT", "Write one HTML file instead, with a heat map of ranks and steps."},
        {"top", '\0', "N", "List this many ranks, 0 = all. Default: 32. --json has all of them."},
        {"mpi", '\0', nullptr, "Share the reading among the processes of mpirun or srun."},
-       {"step", '\0', "N", "With dump: write when this optimizer step has finished."},
+       {"step", '\0', "N", "With dump: write the last steps when optimizer step N has finished."},
        {"explain", '\0', "N",
         "Read the traces of this many outliers, the largest first, to find the cause; default 8.\n"
         "The other outliers are listed without a cause."},
@@ -66,8 +67,9 @@ Error RunUnderMpi(const std::vector<std::string>& words) {
   for (std::string& word : all) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execv(program.c_str(), pointers.data());
-  return Error{fmt::format("{}: {}. It is built where CMake finds MPI and Boost.MPI: see docs/fleet.md.",
-                           program, strerror(errno))};
+  return Error{
+      fmt::format("{}: {}. This program is built only if CMake finds MPI and Boost.MPI: see docs/fleet.md.",
+                  program, strerror(errno))};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace vramscope::cli {
 const VerbHelp& TopHelp() {
   static const VerbHelp help = {
       "top",
-      "the ranks of running recordings: memory now, growth, steps until it runs out",
+      "the ranks of running recordings: memory now, growth, steps until memory runs out",
       "top [options] PID|FOLDER|FILE...",
       {{"vramscope top job", "watch the traces that recorders write into this folder"},
        {"vramscope top 4711 --once", "print the state of the recording that process 4711 belongs to"}},
@@ -36,7 +36,7 @@ const VerbHelp& TopHelp() {
         "With --once: print the figures as metrics in the format of Prometheus or OTLP."},
        {"prometheus", '\0', "ADDRESS",
         "Serve metrics to Prometheus at this port (9400: this machine only) or address (0.0.0.0:9400)."},
-       {"interval", '\0', "SECONDS", "Read again after this time; default 2."}}};
+       {"interval", '\0', "SECONDS", "Read the traces again after this many seconds; default 2."}}};
   return help;
 }
 
@@ -110,7 +110,7 @@ std::string Obey(char key, const std::vector<std::string>& words) {
   const std::string& folder = words.front();
   const bool has_folder = std::filesystem::is_directory(folder, failed);
   if ((key == 'd' || key == 's') && !has_folder)
-    return "This needs the folder of the job: vramscope top FOLDER";
+    return "This key needs the folder of the job: vramscope top FOLDER";
   const Result<std::string> done = key == 'd'   ? DumpAll(folder, 0)
                                    : key == 's' ? StartAll(folder, {})
                                    : key == 'x' ? StopAll()

@@ -30,7 +30,7 @@ constexpr Option kSelection[] = {
     {"rank", '\0', "N|N..M|all|worst",
      "Use the process with this rank: the RANK in its environment, or its index among the processes that use "
      "GPUs.\n"
-     "Several ranks: one answer each. FILE@rank:N chooses them in one FILE."},
+     "Several ranks: one answer each. FILE@rank:N chooses a rank for one FILE."},
 };
 
 po::options_description Describe(const VerbHelp& help) {
@@ -123,8 +123,9 @@ Result<Arguments> Arguments::Parse(const VerbHelp& help, std::span<const std::st
   } catch (const po::unknown_option& unknown) {
     return Error{UnknownOption(help, unknown.get_option_name())};
   } catch (const po::error_with_option_name& wrong) {
-    return Error{fmt::format("{} needs a value, or takes none but has one. See vramscope {} --help.",
-                             Printable(wrong.get_option_name()), help.verb)};
+    return Error{
+        fmt::format("{} needs a value and has none, or takes no value and has one. See vramscope {} --help.",
+                    Printable(wrong.get_option_name()), help.verb)};
   } catch (const po::error& wrong) {
     return Error{fmt::format("{}. See vramscope {} --help.", Printable(wrong.what()), help.verb)};
   }

@@ -60,7 +60,7 @@ constexpr const char* kExitStatus =
     ".TP\n\\fB0\\fR\ndone\n"
     ".TP\n\\fB1\\fR\nthe answer is no: a rule is broken, or the program does not fit\n"
     ".TP\n\\fB2\\fR\nbad usage or bad input; one sentence on standard error explains it\n"
-    ".TP\n\\fB3\\fR\ncould not judge\n";
+    ".TP\n\\fB3\\fR\nthe question could not be answered\n";
 constexpr const char* kExitStatusOfRecord =
     ".PP\n\\fBvramscope record\\fR ends as the recorded command did.\n";
 

@@ -112,8 +112,8 @@ Result<int> RunForJob(const VerbHelp& help, const Arguments& arguments, const Te
   if (request.worst) {
     const RankPlace& worst = job.ranks[job.worst];
     if (job.ranks.size() > 1 && !arguments.Has("quiet"))
-      Say(fmt::format("About {}, {}; the job has {}. --rank selects others.", worst.name, worst.file,
-                      FormatCount(job.ranks.size(), "rank")));
+      Say(fmt::format("This answer is about {}, {}; the job has {}. --rank selects others.", worst.name,
+                      worst.file, FormatCount(job.ranks.size(), "rank")));
     return run(ForPlace(help, arguments, worst), terminal);
   }
   std::vector<About> chosen;

@@ -24,7 +24,7 @@ constexpr std::array kAnsweringVerbs = {
     Verb{"frag", "how much memory is reserved but not used, why, and which tensors pin it", RunFrag,
          FragHelp},
     Verb{"oom", "why a request ran out of memory, with proof, and what to change", RunOom, OomHelp},
-    Verb{"replay", "replay a run on a model of its allocator, also with other settings", RunReplay,
+    Verb{"replay", "replay a run on a model of its allocator, with the same or other settings", RunReplay,
          ReplayHelp},
     Verb{"whatif", "how much memory a changed program would need: batch, optimizer, checkpointing, ...",
          RunWhatif, WhatifHelp},

@@ -127,7 +127,8 @@ std::optional<std::string> McpServer::Answer(const std::string& line) {
         !request["method"].is_string())
       return Failed(id, {kInvalidRequest, "This is not a JSON-RPC 2.0 request."});
     if (!request.contains("id")) return std::nullopt;
-    if (id.is_null()) return Failed(id, {kInvalidRequest, "The id of a request must be a text or a number."});
+    if (id.is_null())
+      return Failed(id, {kInvalidRequest, "The id of a request must be a string or a number."});
     const Json result =
         Result_(request["method"].get<std::string>(), request.value("params", Json::object()));
     return Line({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});

@@ -29,16 +29,14 @@ const std::vector<Tool>& AllTools() {
        {}},
       {"whatif",
        "How much memory the program would need after a change, such as another batch size, optimizer or "
-       "activation "
-       "checkpointing. Computed from one recorded step; it runs nothing.",
+       "activation checkpointing. The answer is computed from one recorded step; nothing is run.",
        WhatifHelp,
        {"checkpoint", "batch", "optimizer", "shard", "offload", "free-early", "zero-grad", "alloc-conf",
         "empty-cache", "accumulate", "amp", "precision", "sweep", "compare", "device", "process", "rank"},
        {"--by", "transform"}},
       {"plan",
-       "The cheapest changes that make a run fit into a device memory, such as 24GiB. Computed from one "
-       "recorded "
-       "step; it runs nothing.",
+       "The cheapest changes that make a run fit into a device memory, such as 24GiB. The answer is computed "
+       "from one recorded step; nothing is run.",
        PlanHelp,
        {"fit", "allow", "forbid", "top", "largest-batch", "smallest-gpu", "device", "process", "rank"},
        {"--by", "transform"}},
@@ -53,7 +51,7 @@ const std::vector<Tool>& AllTools() {
        {"device", "process", "rank"},
        {}},
       {"frag",
-       "How much memory is reserved but not used, why, and which blocks pin it.",
+       "How much memory is reserved but not used, why, and which blocks pin this memory.",
        FragHelp,
        {"at", "device", "process", "rank"},
        {}},
@@ -93,7 +91,7 @@ Result<std::string> ValueOf(const Option& option, const Json& value) {
     if (text.size() <= kLongestValue && text.find('\0') == std::string::npos) return text;
   }
   return Error{
-      fmt::format("'{}' must be a text of at most {} bytes, or an integer.", option.name, kLongestValue)};
+      fmt::format("'{}' must be a string of at most {} bytes, or an integer.", option.name, kLongestValue)};
 }
 
 Status AddOption(const Option& option, const Json& value, std::vector<std::string>& words) {

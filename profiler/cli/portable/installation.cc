@@ -4,7 +4,7 @@
 namespace vramscope::collector {
 
 Result<std::string> FindWebViewer() {
-  return Error{"the viewer for browsers comes with vramscope for Linux. Create this page there."};
+  return Error{"only vramscope for Linux contains the viewer for browsers. Create this page on Linux."};
 }
 
 }  // namespace vramscope::collector

@@ -10,7 +10,7 @@ namespace vramscope {
 namespace {
 
 constexpr const char* kOnLinux =
-    "programs are run again on Linux only; ask there once, and the trace then contains the answer";
+    "programs can be re-run only on Linux; ask once there, and the trace then contains the answer";
 
 }  // namespace
 

@@ -55,7 +55,7 @@ std::vector<Option> WithMore(std::vector<Option> options) {
        "recording.\n"
        "deep: also operators, for the steps of --deep-steps. all: also operators, for the whole recording."},
       {"deep-steps", '\0', "2-4",
-       "The deep steps of --depth deep, and of auto: one or more ranges, with commas."},
+       "The deep steps of --depth deep or auto: one or more ranges, separated by commas."},
       {"stacks", '\0', "none|python|native|all",
        "Record the call stacks of allocations, in deep steps; --depth is then auto."}};
   options.insert(options.end(), more.begin(), more.end());
@@ -70,7 +70,7 @@ const VerbHelp& StartHelp() {
       "record a dormant process (record --dormant) for a while",
       "start [options] PID",
       {{"vramscope record --dormant -- python train.py",
-        "runs as if not recorded; start can record it at any time"},
+        "run the program unrecorded; start can record it at any time"},
        {"vramscope start 4711 --steps 5", "record five steps, or until Ctrl-C or vramscope stop 4711"}},
       WithMore(AttachHelp().options)};
   return help;

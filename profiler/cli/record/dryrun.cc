@@ -93,7 +93,7 @@ class JudgedRuns {
     if (!result->FailedOtherwise()) return std::nullopt;
     fmt::print(stderr, "{}", log.size() > kLogShown ? log.substr(log.size() - kLogShown) : log);
     if (result->used_device)
-      Say(fmt::format("Could not be judged: {} on {}; the end of its output is above.",
+      Say(fmt::format("The command could not be judged: {} on {}; the end of its output is above.",
                       result->WhyNotJudged(), device.gpu.name));
     return std::nullopt;
   }

@@ -246,13 +246,13 @@ const VerbHelp& DryrunHelp() {
         "End the command after N optimizer steps. Default: when the peak has not grown\n"
         "for two steps, but not before the sixth."},
        {"batch", '\0', "1..64",
-        "Find the largest batch size that fits; {batch} in the command stands for the size."},
+        "Find the largest batch size that fits. Write {batch} in the command instead of the size."},
        {"shuffles", '\0', "N",
         "Run N times, each with another order of the data, and report the range; needs --steps."},
        {"world-size", '\0', "W", "Run only one rank of a job with W ranks."},
        {"rank", '\0', "R", "The rank to run, from 0; default 0."},
        {"ranks", '\0', "distinct|all|0,7,max",
-        "Run several ranks of that job, one after the other: each distinct role once, all, or these.\n"
+        "With --world-size: run these ranks, one after the other. distinct: each distinct role once.\n"
         "-o names a folder for their traces."},
        {"masks", '\0', "all|none|SHARE",
         "The share of elements for which comparisons of computed values are true. Default: if memory\n"
@@ -263,7 +263,7 @@ const VerbHelp& DryrunHelp() {
         "Initialize large random weights on the CPU as the command does. Default: leave them empty."},
        {"xla", '\0', "on|off",
         "off: Keras' jit_compile=\"auto\" does not compile the step. That is quicker, and blocks have\n"
-        "names; on a GPU, Keras compiles."},
+        "names. On a GPU, Keras does compile the step."},
        {"output", 'o', "FILE", "Keep the trace in this file."},
        {"depth", '\0', "light|auto|deep|all", "How much to record, as for `vramscope record`."},
        {"stacks", '\0', "none|python|native|all",
@@ -321,7 +321,7 @@ Result<DryrunPlan> PlanFrom(const Arguments& arguments, const std::vector<collec
   if (plan.command.empty())
     return Error{"dryrun needs a command: vramscope dryrun --gpu h100-80gb -- python train.py"};
   if (!plan.output.empty() && (plan.batches || plan.shuffles != 0 || !plan.table.empty()))
-    return Error{"-o keeps the trace of one run; leave it out with --batch, --shuffles and --gpu all."};
+    return Error{"-o keeps the trace of one run; leave out -o with --batch, --shuffles and --gpu all."};
   if (const auto place = collector::PlaceOf(plan.output);
       !plan.output.empty() && place.ok() && place->is_stream)
     return Error{fmt::format("{}: -o needs a regular file, because the trace of a dry run is read again.",

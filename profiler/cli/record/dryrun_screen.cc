@@ -46,18 +46,19 @@ std::string FitsSentence(const DryrunResult& result, const std::string& gpu) {
       "Fits on {}: {} used at most{}, {} left{}.", gpu,
       between ? fmt::format("{} to {}", FormatBytes(used), FormatBytes(most)) : FormatBytes(used),
       BySeveral(result.ledger), FormatBytes(BytesLeft(capacity, most)),
-      Uncertain(result.ledger) > BytesLeft(capacity, most) ? "; the ranges below may add more than that"
-                                                           : "");
+      Uncertain(result.ledger) > BytesLeft(capacity, most)
+          ? "; the ranges below may add more than what is left"
+          : "");
 }
 
 std::string NotJudgedSentence(const DryrunResult& result, const std::string& gpu) {
   const std::string used = FormatBytes(result.ledger.peak_bytes);
   if (result.wait_status == 0 && result.upper)
     return fmt::format(
-        "Whether it fits on {} depends on the data: {} used if its masks select nothing, out of memory if "
-        "they select everything.",
+        "Whether the command fits on {} depends on the data: {} used if its masks select nothing, out of "
+        "memory if they select everything.",
         gpu, used);
-  return fmt::format("No verdict for {}: {}. Peak device memory until then: {}.", gpu, result.WhyNotJudged(),
+  return fmt::format("No verdict for {}: {}. Peak device memory in this run: {}.", gpu, result.WhyNotJudged(),
                      used);
 }
 
@@ -110,7 +111,7 @@ std::string SurvivedSentence(const DryrunResult& result) {
                                 ? fmt::format("; at most {} were allocated in the steps after that",
                                               FormatBytes(*result.allocated_after_bytes))
                                 : "";
-  return fmt::format("It survived {}: the program caught {} and continued{}.\n",
+  return fmt::format("The command survived {}: the program caught {} and continued{}.\n",
                      FormatCount(result.survived_errors, "out-of-memory error"),
                      result.survived_errors == 1 ? "it" : "them", after);
 }
@@ -146,7 +147,7 @@ std::string AssumedSentence(const DryrunResult& result) {
                       "--masks to a share, like 0.15.\n",
                       where);
   return text + fmt::format(
-                    "Memory depends on data: it is between these figures and\n"
+                    "Memory depends on data: the true peaks are between these figures and\n"
                     "  {} allocated, {} reserved, {} used,\n"
                     "  {}. To judge one case, set --masks to a share, like 0.15.\n",
                     FormatBytes(upper.allocated_bytes), FormatBytes(upper.reserved_bytes),
@@ -193,7 +194,7 @@ std::string XlaSentence(const DryrunResult& result) {
   if (result.without_xla.empty()) return "";
   return fmt::format(
       "Keras ran without XLA, because {}.\n"
-      "  On a GPU, it compiles the step with XLA, which takes other memory.\n",
+      "  On a GPU, Keras compiles the step with XLA, and the step needs a different amount of memory.\n",
       Printable(result.without_xla));
 }
 
@@ -208,7 +209,8 @@ std::string UncountedSentence(const UncountedWorkspaces& uncounted) {
 std::string JobSentence(const DryrunResult& result) {
   if (result.job_processes == 0) return "";
   return fmt::format(
-      "One of the job's {} processes was run; each has {}. NCCL's buffers and the communication\n"
+      "Only one of the job's {} processes was run; each process has {}. NCCL's buffers and the "
+      "communication\n"
       "  between processes are not simulated.\n",
       result.job_processes, FormatCount(static_cast<uint64_t>(result.device.devices), "GPU"));
 }
@@ -235,8 +237,8 @@ Json UpperJson(const OtherBound& upper) {
 
 std::string SimulatedSentence(const DryrunResult& result) {
   const std::string simulated =
-      fmt::format("Simulated: {} itself allocates; results are not computed", result.answer.framework->name);
-  if (!result.assumed) return simulated + ", data-dependent sizes are lower bounds.";
+      fmt::format("Simulated: {} itself allocates. Results are not computed", result.answer.framework->name);
+  if (!result.assumed) return simulated + ", and data-dependent sizes are lower bounds.";
   if (result.assumed->masks != 1) return simulated + ".";
   return simulated +
          ". Data-dependent sizes are\nupper bounds: comparisons of computed values are assumed true for all "
@@ -252,15 +254,15 @@ uint64_t BytesLeft(uint64_t capacity, uint64_t used) { return capacity - std::mi
 std::string StopSentence(const DryrunResult& result) {
   if (!result.waits_at.empty())
     return fmt::format(
-        "Ended at {}, a loop that waits for a value: it read 100,000 values and finished no step. No kernel "
-        "computes here, so give the loop a limit.\n",
+        "The run ended at {}, a loop that waits for a value: it read 100,000 values and finished no step. No "
+        "kernel computes here, so give the loop a limit.\n",
         Printable(result.waits_at));
   if (result.stopped_after == 0) return "";
   if (result.stopped_by_calm)
     return fmt::format(
-        "Ended after step {}: the peak had not grown for two steps. --steps all runs to the end.\n",
+        "The run ended after step {}: the peak had not grown for two steps. --steps all runs to the end.\n",
         result.stopped_after);
-  return fmt::format("Ended after step {}, as requested.\n", result.stopped_after);
+  return fmt::format("The run ended after step {}, as requested.\n", result.stopped_after);
 }
 
 nlohmann::ordered_json PeakJson(const DryrunResult& result) {

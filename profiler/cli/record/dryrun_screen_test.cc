@@ -37,7 +37,7 @@ TEST(DryrunScreenTest, SaysHowAFigureIsKnownThatPyTorchDidNotAskFor) {
 TEST(DryrunScreenTest, SaysThatNothingWasComputed) {
   EXPECT_THAT(
       VerdictText(Fitting(), Terminal{}),
-      HasSubstr("Simulated: PyTorch itself allocates; results are not computed, data-dependent sizes"));
+      HasSubstr("Simulated: PyTorch itself allocates. Results are not computed, and data-dependent sizes"));
 }
 
 TEST(DryrunScreenTest, SaysWhyKerasRanWithoutXla) {
@@ -51,7 +51,8 @@ TEST(DryrunScreenTest, SaysWhyKerasRanWithoutXla) {
 TEST(DryrunScreenTest, SaysThatARangeReachesBeyondTheGpu) {
   DryrunResult result = Fitting();
   result.ledger.entries.back().high_bytes = 700 << 20;
-  EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("left; the ranges below may add more than that."));
+  EXPECT_THAT(VerdictText(result, Terminal{}),
+              HasSubstr("left; the ranges below may add more than what is left."));
 }
 
 TEST(DryrunScreenTest, NamesWhatDidNotFitBesidePyTorch) {
@@ -83,7 +84,7 @@ TEST(DryrunScreenTest, WhatTheCommandDidNotLiveToSeeIsNotJudged) {
   EXPECT_THAT(
       VerdictText(result, Terminal{}),
       HasSubstr("No verdict for a100-40gb (1.0 GiB): the command failed with exit code 7. Peak device "
-                "memory until then: 900.0 MiB.\n"));
+                "memory in this run: 900.0 MiB.\n"));
   result.wait_status = SIGKILL;
   EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("the command was ended by signal 9 (Killed)."));
   EXPECT_THAT(VerdictJson(result), HasSubstr("\"fits\": null"));
@@ -96,7 +97,7 @@ TEST(DryrunScreenTest, MemoryThatDependsOnDataLiesBetweenBounds) {
               HasSubstr("900.0 MiB to 950.0 MiB used at most, 74.0 MiB left"));
   result.upper->fits = false;
   EXPECT_THAT(VerdictText(result, Terminal{}),
-              HasSubstr("Whether it fits on a100-40gb (1.0 GiB) depends on the data"));
+              HasSubstr("Whether the command fits on a100-40gb (1.0 GiB) depends on the data"));
   EXPECT_THAT(VerdictJson(result), HasSubstr("\"not_judged_because\": \"it depends on the data\""));
   result.upper->fits = std::nullopt;
   EXPECT_THAT(VerdictText(result, Terminal{}), HasSubstr("Fits on a100-40gb"));

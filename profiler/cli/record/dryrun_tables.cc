@@ -53,9 +53,11 @@ std::string GpuTableText(const std::vector<GpuRow>& rows, const DryrunResult& me
   const auto runs = std::ranges::count(rows, AnsweredBy::kRun, &GpuRow::answered_by);
   return fmt::format(
       "Fits on {} of {} GPUs.\n{}{}{}{}\n", fitting, rows.size(), table.ToString(),
-      runs == 1 ? fmt::format("Run on {}; the results for the others are derived from it.\n",
-                              measured.device.gpu.name)
-                : "Models marked 'run' were run; the results for the others are derived from these.\n",
+      runs == 1 ? fmt::format(
+                      "The command ran on {}; the results for the other models are derived from this run.\n",
+                      measured.device.gpu.name)
+                : "The command ran on the models marked 'run'; the results for the other models are derived "
+                  "from these runs.\n",
       StopSentence(measured), SimulatedSentence(measured));
 }
 
@@ -100,7 +102,7 @@ std::string BatchTableText(const std::vector<BatchRow>& rows, const Terminal& te
   const std::string sentence =
       largest != 0
           ? terminal.Paint(fmt::format("Batch {} is the largest that fits on {}.", largest, gpu), Ink::Good())
-          : terminal.Paint(fmt::format("No batch of these fits on {}.", gpu), Ink::Bad());
+          : terminal.Paint(fmt::format("None of these batches fits on {}.", gpu), Ink::Bad());
   return fmt::format("{}\n{}{}\n", sentence, table.ToString(), SimulatedSentence(rows.back().result));
 }
 

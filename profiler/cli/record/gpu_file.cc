@@ -119,11 +119,12 @@ Result<collector::GpuModel> ReadGpu(const nlohmann::json& gpu, const std::string
   Reader reader(gpu, name.empty() ? path : fmt::format("{}: {}", path, name));
   reader.RefuseUnknown();
   collector::GpuModel model;
-  model.name = reader.Text("name", name_shape, "of small letters, digits and dashes, like \"rtx-a4000\"");
+  model.name =
+      reader.Text("name", name_shape, "made of lowercase letters, digits and dashes, like \"rtx-a4000\"");
   model.product =
       reader.Text("product", product_shape, "the GPU's name in plain letters, like \"NVIDIA RTX A4000\"");
   std::string capability =
-      reader.Text("compute_capability", capability_shape, "a text of two numbers, like \"8.6\"");
+      reader.Text("compute_capability", capability_shape, "a string of two numbers, like \"8.6\"");
   model.compute_capability =
       std::atoi(capability.c_str()) * 10 + (capability.empty() ? 0 : capability.back() - '0');
   std::ranges::replace(capability, '.', ';');

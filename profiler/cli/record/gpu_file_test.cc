@@ -69,7 +69,7 @@ TEST(GpuFileTest, RefusesNonsense) {
   EXPECT_THAT(Complaint("multiprocessors", 0), HasSubstr("from 1 to 1024"));
   EXPECT_THAT(Complaint("compute_capability", 8.6), HasSubstr("like \"8.6\""));
   EXPECT_THAT(Complaint("product", "a;b"), HasSubstr("plain letters"));
-  EXPECT_THAT(Complaint("name", "My GPU"), HasSubstr("small letters"));
+  EXPECT_THAT(Complaint("name", "My GPU"), HasSubstr("lowercase letters"));
   EXPECT_THAT(Complaint("context_mib", 16200), HasSubstr("must be less than"));
 }
 

@@ -190,7 +190,7 @@ void KeptParts::Remove(const Part& part) {
 }
 
 std::string KeptParts::Line(const std::string& trace) const {
-  if (!trouble_.empty()) return fmt::format("{} This part and those like it were kept.", trouble_);
+  if (!trouble_.empty()) return fmt::format("{} This part and similar ones were kept.", trouble_);
   if (removed_ == 0 && kept_.empty()) return "";
   std::string line =
       fmt::format("{}: the last of {}; ", trace, FormatCount(removed_ + kept_.size() + 1, "part"));

@@ -53,14 +53,14 @@ const VerbHelp& RecordHelp() {
        {"program", '\0', "on|off", kProgramHelp},
        {"cupti", '\0', "auto|off|on",
         "Also watch the CUDA driver through CUPTI. auto: only if the program bypasses the driver hooks.\n"
-        "on: always, to compare the two; torch.profiler then shares CUPTI with the recorder."},
+        "on: always, to compare hooks and CUPTI. torch.profiler then shares CUPTI with the recorder."},
        {"emit-nvtx-mem", '\0', nullptr,
         "Describe PyTorch's memory to the tool that NVTX_INJECTION64_PATH names."},
        {"max-size", '\0', "10GiB", "Stop recording when the trace reaches this size; the command continues."},
        {"keep", '\0', "full|summary[:SIZE]|ring:SIZE",
-        "How much of a long run is kept on disk. ring:2GiB: its last 2 GiB. summary: its end, its\n"
-        "first steps, and steps that differ from those before, together 64 MiB or SIZE. The figures of all\n"
-        "steps are kept, for vramscope fleet."},
+        "How much of a long run is kept on disk. ring:2GiB: the last 2 GiB. summary: the end, the first\n"
+        "steps, and steps that differ from the steps before them, in at most 64 MiB or SIZE. The figures\n"
+        "of all steps are kept for vramscope fleet."},
        {"black-box", '\0', "STEPS",
         "Keep only the last STEPS optimizer steps, in memory. They are written when memory runs out, when\n"
         "the command fails, or by vramscope dump; otherwise nothing is written."},

@@ -49,8 +49,8 @@ std::string LineOf(const collector::RecordOutcome& outcome) {
     if (!outcome.unrecorded.empty())
       return fmt::format("{}: no events. {}", outcome.path, outcome.unrecorded);
     return fmt::format(
-        "{}: no events. The command used neither PyTorch nor TensorFlow, nor JAX on a GPU, in a way that "
-        "vramscope can record. See: vramscope info {}",
+        "{}: no events. The command did not use PyTorch, TensorFlow, or JAX on a GPU in a way that vramscope "
+        "can record. See: vramscope info {}",
         outcome.path, outcome.path);
   }
   return fmt::format("{}: {} of {}, peak {}, {}, {}. See: vramscope report {}", outcome.path,

@@ -27,7 +27,7 @@ constexpr std::array kRecordingVerbs = {
 
 constexpr std::array kWatchingVerbs = {
     Verb{"fleet", "all ranks of a job: which stand out, and why", RunFleet, FleetHelp},
-    Verb{"top", "the ranks of running recordings: memory now, growth, steps until it runs out", RunTop,
+    Verb{"top", "the ranks of running recordings: memory now, growth, steps until memory runs out", RunTop,
          TopHelp},
     Verb{"view", "see a run in a window: memory over time, every block at every moment", RunView, ViewHelp},
     Verb{"serve", "show runs of this machine in a browser, also over ssh", RunServe, ServeHelp},

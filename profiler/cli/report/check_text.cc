@@ -52,7 +52,7 @@ std::string Limit(const Verdict& verdict) {
       return "none allowed";
     case Rule::Kind::kBaseline:
       return verdict.limit_bytes ? "at most " + FormatBytes(*verdict.limit_bytes)
-                                 : "the baseline's: not known";
+                                 : "at most the baseline's (not known)";
     default:
       return "below " + FormatBytes(*verdict.limit_bytes);
   }

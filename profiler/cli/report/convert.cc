@@ -37,8 +37,10 @@ const VerbHelp& ConvertHelp() {
        {"table", '\0', "NAME", "The rows of a CSV file: events, blocks (default), series or steps."},
        {"redact", '\0', nullptr, "Remove what looks like a token, key or password from command lines."},
        {"at", '\0', "T",
-        "For a snapshot: only the events up to this moment. For speedscope, collapsed and pprof: what is\n"
-        "live then. peak, step:3, oom, event:1200, end, or nanoseconds since the trace's start."}},
+        "For a snapshot: write only the events up to this moment. For speedscope, collapsed and pprof: "
+        "write\n"
+        "the blocks that are live at this moment. T: peak, step:3, oom, event:1200, end, or nanoseconds\n"
+        "since the trace's start."}},
       VerbSubject::kRunAndOutput};
   return help;
 }
@@ -154,8 +156,8 @@ Status CheckOptions(const Target& target, const Arguments& arguments) {
   if (target.form == Form::kTrace &&
       (arguments.Has("at") || arguments.Has("process") || arguments.Has("rank") || arguments.Has("device")))
     return Error{
-        "--at, --process, --rank and --device select what a snapshot or an export shows; a trace has "
-        "everything."};
+        "--at, --process, --rank and --device select what a snapshot or an export contains; a trace always "
+        "contains everything."};
   if (target.form == Form::kPickle && arguments.Has("device"))
     return Error{"--device applies to exports; a snapshot has all devices of a process."};
   if (target.form == Form::kExport && arguments.Has("at") && !target.format->of_moment)

@@ -133,7 +133,7 @@ class DiffText {
       most = std::max(most, change);
     }
     std::string text = fmt::format("\nStep by step, {}: ", FormatCount(diff_.steps.size(), "step"));
-    text += least == most ? fmt::format("{} in each.", FormatSignedBytes(most))
+    text += least == most ? fmt::format("{} in each step.", FormatSignedBytes(most))
                           : fmt::format("from {} to {}.", FormatSignedBytes(least), FormatSignedBytes(most));
     if (diff_.steps_before != diff_.steps_after) {
       text += fmt::format(" The runs have {} and {}.", FormatCount(diff_.steps_before, "step"),

@@ -67,7 +67,7 @@ std::string Libraries(const DeviceMemory& memory, DeviceRow row) {
 
 std::string Part(const Explanation& explanation, DeviceRow row, int64_t bytes) {
   if (bytes < 0 && row == DeviceRow::kUnattributed)
-    return fmt::format("the driver reports {} less than the recorded calls took",
+    return fmt::format("the driver reports {} less than the recorded calls allocated",
                        FormatBytes(0 - static_cast<uint64_t>(bytes)));
   if (bytes < 0)
     return fmt::format("{} of the tensors are in segments whose allocation was not recorded",

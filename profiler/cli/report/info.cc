@@ -211,7 +211,7 @@ class InfoText {
       add("options",
           fmt::format("device {}, depth {} (steps {}), stacks {}", Metadata("option.device"),
                       Metadata("option.depth"), Metadata("option.deep_steps"), Metadata("option.stacks")));
-    add("steps", facts_.steps == 0 ? "none seen" : FormatCount(facts_.steps));
+    add("steps", facts_.steps == 0 ? "none recorded" : FormatCount(facts_.steps));
     add("program", ProgramText());
     if (!source_.variants().empty()) add("re-runs", FormatCount(source_.variants().size()) + " kept");
     add("left running", Metadata("recording.left_running"));
@@ -261,7 +261,7 @@ class InfoText {
     Table table({Align::kLeft, Align::kRight, Align::kRight});
     for (const DeviceFacts& device : facts_.devices) {
       table.AddRow({model::DeviceName(device.code), FormatCount(device.allocations, "allocation"),
-                    FormatBytes(device.allocated_bytes) + " handed out"});
+                    FormatBytes(device.allocated_bytes) + " allocated in total"});
     }
     return table.ToString();
   }

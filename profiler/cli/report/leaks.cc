@@ -22,7 +22,7 @@ const VerbHelp& LeaksHelp() {
       "leaks [options] FILE",
       {{"vramscope record --stacks python -- python train.py",
         "record with stacks, so that lines of code are known"},
-       {"vramscope leaks run.vms", "show what grows, since when, and what keeps it"}},
+       {"vramscope leaks run.vms", "show what grows, since which step, and what keeps it"}},
       {{"json", '\0', nullptr, "Print one JSON document instead (docs/json.md)."}},
       VerbSubject::kRun};
   return help;

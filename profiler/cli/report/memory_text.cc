@@ -33,7 +33,7 @@ uint64_t AtLeastZero(int64_t bytes) { return static_cast<uint64_t>(std::max<int6
 std::string GrowthSentence(std::string_view who, const std::optional<report::Growth>& growth,
                            const Terminal& terminal) {
   if (!growth.has_value()) return "";
-  const std::string sentence = fmt::format("{} by {} per step, {} over the steps seen.", who,
+  const std::string sentence = fmt::format("{} by {} per step, {} over the recorded steps.", who,
                                            FormatBytes(growth->bytes_per_step), FormatBytes(growth->bytes));
   return "  " + terminal.Paint(sentence, Ink::Warning()) + "\n";
 }

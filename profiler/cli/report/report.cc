@@ -38,9 +38,9 @@ const VerbHelp& ReportHelp() {
        {"viewer", '\0', nullptr,
         "With --html: write the whole viewer with the trace in it, as one file that any browser opens."},
        {"at", '\0', "T",
-        "Also report this moment: peak (most is allocated), step:3 (the peak of step 3), oom,\n"
-        "oom:2, reserved (most is reserved), end, event:1200, nanoseconds since the trace's\n"
-        "start, or mono:NS (CLOCK_MONOTONIC). Can be repeated."},
+        "Also report this moment: peak (the most memory is allocated), step:3 (the peak of step 3),\n"
+        "oom, oom:2, reserved (the most memory is reserved), end, event:1200, nanoseconds since the\n"
+        "trace's start, or mono:NS (CLOCK_MONOTONIC). Can be repeated."},
        {"redact", '\0', nullptr,
         "Leave out folders, command arguments and source files, which can name users, hosts and projects\n"
         "or contain a password."},

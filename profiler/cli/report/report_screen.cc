@@ -132,8 +132,10 @@ class ReportText {
     const report::Savings& savings = *answer_.savings;
     const auto changes = savings.Advised(report::kChangesAdvised);
     if (changes.empty()) {
-      return fmt::format("\nNothing worth changing: no usual change saves 1 % of the {} reserved.\n",
-                         FormatBytes(savings.reserved));
+      return fmt::format(
+          "\n"
+          "No change is worth making: no usual change saves 1 % of the {} reserved.\n",
+          FormatBytes(savings.reserved));
     }
     Table table({Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
     for (const report::Saving* change : changes) {
@@ -144,12 +146,13 @@ class ReportText {
           {"-" + FormatBytes(saved), FormatPercent(saved, savings.reserved), change->title, Dim(cost)});
     }
     const std::string ask = "vramscope whatif " + Printable(path_);
-    const std::string more = savings.reruns.empty()
-                                 ? "  Another batch size or precision needs a re-run: " + ask + " --amp bf16"
-                                 : "  Re-runs: counted by PyTorch. For another: " + ask + " --batch 2x";
+    const std::string more =
+        savings.reruns.empty()
+            ? "  Another batch size or precision needs a re-run: " + ask + " --amp bf16"
+            : "  PyTorch counted the bytes of the re-runs. For another re-run: " + ask + " --batch 2x";
     return Heading(fmt::format("What would save most, of {} reserved", FormatBytes(savings.reserved))) +
            table.ToString() +
-           Dim(Fit(fmt::format("  Estimates from step {}; the lines to write: {} --compare CHANGE",
+           Dim(Fit(fmt::format("  Estimates from step {}; this shows the lines to write: {} --compare CHANGE",
                                savings.step, ask))) +
            "\n" + Dim(Fit(more)) + "\n";
   }

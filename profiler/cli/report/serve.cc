@@ -68,7 +68,7 @@ Result<std::string> AddressFrom(const Arguments& arguments) {
   if (!*loopback && !arguments.Has("token"))
     return UsageError(
         "--bind to an address that other machines reach needs --token, and nothing is encrypted. A tunnel "
-        "over ssh needs neither: serve prints the command for it.");
+        "over ssh needs no --token and is encrypted: serve prints the command for the tunnel.");
   return address;
 }
 
@@ -112,10 +112,11 @@ Result<int> Serve(const std::vector<std::string>& paths, const Service& service)
     const std::string link = fmt::format("http://{}:{}/{}/{}", host, on, site.token(),
                                          service.fragment.empty() ? "" : "#" + service.fragment);
     const std::string tunnel = fmt::format(
-        "\nFrom another machine, run this there, then open the link in its browser:\n"
+        "\n"
+        "To see the runs from another machine, run this command there, then open the link in its browser:\n"
         "  ssh -L {0}:{1}:{0} {2}\n",
         on, host, Printable(HostName()));
-    const std::string open = "\nOther machines can reach it, and nothing is encrypted.\n";
+    const std::string open = "\nOther machines can reach this server, and nothing is encrypted.\n";
     Print(fmt::format("{}\n{}\nEveryone who has the link can read {}. Ctrl-C ends it.\n", link,
                       here ? tunnel : open, paths.size() == 1 ? Printable(paths[0]) : "these files"));
     std::fflush(stdout);

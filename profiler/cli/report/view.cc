@@ -28,12 +28,12 @@ const VerbHelp& ViewHelp() {
       {{"vramscope view run.vms", "open a window; F1 lists the keys"},
        {"vramscope view --screenshot peak.png --goto step:3,peak run.vms",
         "write a picture, without a display"},
-       {"vramscope view ssh://host/path/run.vms", "fetch it with your ssh, and follow it if it grows"},
+       {"vramscope view ssh://host/path/run.vms", "fetch the trace with ssh, and follow it while it grows"},
        {"vramscope view --save run.html run.vms", "write the viewer with the run in it as one HTML file"}},
       {{"view", '\0', "NAME", of_view.c_str()},
        {"goto", '\0', "PLACE",
-        "Go to peak, oom, end, step:3, step:3,peak, or nanoseconds from the start; also after a file: "
-        "run.vms@peak."},
+        "Go to peak, oom, end, step:3, step:3,peak, or nanoseconds from the start. Or name the place after "
+        "the file: run.vms@peak."},
        {"theme", '\0', "dark|light", "Default: dark."},
        {"scale", '\0', "2",
         "Scale of text and controls. Default: the display's scale, or 1 without a display."},

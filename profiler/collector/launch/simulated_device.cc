@@ -177,8 +177,8 @@ Result<std::map<std::string, std::string>> SimulatedEnvironment(const std::strin
   const Framework framework = VRAMSCOPE_TRY(FrameworkOf(command));
   if (device.devices > kMostDevices)
     return Error{
-        fmt::format("A process of {0} gets at most {1} GPUs here. For one rank of a job of {2}: --gpu "
-                    "{3} --world-size {2}",
+        fmt::format("A {0} process gets at most {1} simulated GPUs. For one rank of a job of {2}: --gpu {3} "
+                    "--world-size {2}",
                     framework.name, kMostDevices, device.devices, device.gpu.name)};
   const std::vector<std::string> libraries =
       Libraries(fs::path(folder) / fmt::format("cuda{}", framework.cuda_major));

@@ -189,8 +189,8 @@ Result<TorchLocation> AskPythonOnPath(const std::string& shell, const Search& se
     if (!python.ok()) continue;
     if (Result<TorchLocation> found = AskPython(*python, search); found.ok()) return found;
   }
-  return Error{
-      fmt::format("{} may start a Python, but the Python on PATH has no {}.", shell, search.package)};
+  return Error{fmt::format("{} may start a Python interpreter, but the Python on PATH has no {}.", shell,
+                           search.package)};
 }
 
 // Handles the first word of `command` itself: a Python, a script for one, a program linked to libtorch, or

@@ -49,7 +49,7 @@ Status CheckSurroundings(pid_t pid) {
   if (SameNamespace(pid, "mnt") && SameNamespace(pid, "pid")) return {};
   return Error{
       fmt::format("{} runs in another container than vramscope. Run vramscope attach inside that container, "
-                  "with the process ID there (docker exec; it needs --cap-add SYS_PTRACE, or the same user).",
+                  "with the process ID there. docker exec needs --cap-add SYS_PTRACE or the same user.",
                   attach::Describe(pid))};
 }
 

@@ -45,7 +45,7 @@ bool BelongsTo(int connection, pid_t pid) {
 Error NoDoor(pid_t pid) {
   if (kill(pid, 0) != 0 && errno == ESRCH) return {fmt::format("There is no process {}.", pid)};
   return {fmt::format(
-      "Process {} ({}) is not waiting to be recorded: it was not started with vramscope record --dormant, "
+      "Process {} ({}) is not waiting to be recorded. It was not started with vramscope record --dormant, "
       "has not used PyTorch yet, or belongs to another user. To record it anyway: vramscope attach {}",
       pid, ExecutableOf(static_cast<uint32_t>(pid)), pid)};
 }

@@ -77,8 +77,8 @@ Status CheckPrivileges(const std::string& path) {
                          : nullptr;
   if (what == nullptr) return {};
   return Error{
-      fmt::format("{} is {}: the system loads no recorder into such a program. Not started. Record the "
-                  "program that it starts instead.",
+      fmt::format("{} is {}: the system loads no recorder into such a program. The command was not started. "
+                  "Record the program that it starts instead.",
                   path, what)};
 }
 
@@ -89,7 +89,7 @@ Result<std::string> CheckElf(const std::string& path, const File& file, const st
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kOurMachine) {
     return Error{
         fmt::format("{} is built for another architecture ({}-bit, ELF machine {}) than vramscope, so it "
-                    "cannot be recorded. Not started.",
+                    "cannot be recorded. The command was not started.",
                     path, header.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32, header.e_machine)};
   }
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMaxProgramHeaders) {
@@ -102,9 +102,10 @@ Result<std::string> CheckElf(const std::string& path, const File& file, const st
     if (segment.p_type != PT_INTERP) continue;
     const std::string loader = file.Read(segment.p_offset, std::min<uint64_t>(segment.p_filesz, 256));
     if (loader.find("/ld-musl") == std::string::npos) return std::string();
-    return Error{fmt::format(
-        "{} uses the musl C library; PyTorch and vramscope use glibc, so it cannot be recorded. Not started.",
-        path)};
+    return Error{
+        fmt::format("{} uses the musl C library. PyTorch and vramscope use glibc, so it cannot be recorded. "
+                    "The command was not started.",
+                    path)};
   }
   return fmt::format(
       "{} is statically linked, so only the programs that it starts are recorded. Link it dynamically to "
@@ -115,7 +116,7 @@ Result<std::string> CheckElf(const std::string& path, const File& file, const st
 }  // namespace
 
 Result<std::string> FindProgram(const std::string& command) {
-  if (command.empty()) return Error{"The command to record is an empty word."};
+  if (command.empty()) return Error{"The command to record is an empty string."};
   if (command.find('/') != std::string::npos) {
     if (IsRunnableFile(command)) return command;
     struct stat info {};

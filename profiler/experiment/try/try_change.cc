@@ -45,8 +45,8 @@ Status ReadCheckpoint(const std::string& value, Change& change) {
     const auto modules = std::ranges::count_if(
         change.checkpoint, [](const std::string& one) { return !one.starts_with("ops:"); });
     if ((every || which == "all") && modules > 1)
-      return Error{
-          fmt::format("--checkpoint {} stands alone; leave out the other modules.", text::OneLine(which))};
+      return Error{fmt::format("--checkpoint {} cannot be combined with other modules; leave them out.",
+                               text::OneLine(which))};
   }
   return {};
 }

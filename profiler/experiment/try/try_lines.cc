@@ -99,7 +99,7 @@ std::vector<std::string> CrossEntropyLines() {
           "    def forward(ctx, hidden, weight, bias, labels):",
           "        for part, target in zip(hidden.split(rows), labels.split(rows)):",
           "            logits = F.linear(part, weight, bias)",
-          "            gradient = logits.softmax(-1, dtype=torch.float32)  # less 1 at the labels",
+          "            gradient = logits.softmax(-1, dtype=torch.float32)  # minus 1 at the labels",
           "            # add to the loss; gradient @ weight, gradient.T @ part: kept for backward"};
 }
 

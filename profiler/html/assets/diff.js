@@ -72,7 +72,7 @@ function makeOwnerChanges() {
     const several = row.members_before > 1 || row.members_after > 1;
     return row.name + (several ? " (" + (row.members_before === row.members_after ? row.members_after : row.members_before + " \u2192 " + row.members_after) + ")" : "");
   };
-  const made = section("owners", "Who grew, who shrank", "Each table divides the same bytes by another kind of owner; unchanged owners are left out.",
+  const made = section("owners", "Owners that grew or shrank", "Each table divides the same bytes by another kind of owner; unchanged owners are left out.",
     parts.map(([title, rows]) => element("div", {class: "part"}, element("h3", {}, title), changeTable(rows, name, ""))));
   made.classList.add("long");
   return made;

@@ -34,8 +34,8 @@ function makeFleetHeader() {
 }
 
 function makeFindings() {
-  if (report.findings.length === 0) return section("findings", "What stands out", null, element("p", {}, "Nothing: the ranks are alike, and all of them ended well."));
-  return section("findings", "What stands out", "Against the median of ranks that should be alike.", table([["", "name"], ["", "name"]],
+  if (report.findings.length === 0) return section("findings", "What stands out", null, element("p", {}, "Nothing stands out: the ranks are alike, and none of them failed."));
+  return section("findings", "What stands out", "Compared with the median of ranks that should be alike.", table([["", "name"], ["", "name"]],
     report.findings.map((finding) => [element("span", {class: urgent.has(finding.kind) ? "bad" : "warning"}, names[finding.kind] || finding.kind), finding.text])));
 }
 
@@ -150,7 +150,7 @@ function makeRankTable() {
 function makeClocks() {
   if (report.hosts.length < 2) return null;
   const signed = (ns) => (ns < 0 ? "\u2212" : "+") + duration(Math.abs(ns));
-  return section("clocks", "Clocks of the hosts", "Aligned by the ends of steps, which end everywhere together.",
+  return section("clocks", "Clocks of the hosts", "Aligned by the ends of steps, because all ranks end a step together.",
     table([["Host", "name"], ["Ranks", "number"], ["Ahead", "number"], ["Drift", "number"], ["Left over", "number"], ["Steps", "number"]],
       report.hosts.map((host, i) => [host.host || "unknown", count(host.ranks), i === 0 ? "reference" : signed(host.offset_ns), i === 0 ? "" : fixed(host.drift_ppm, 1) + " ppm", duration(host.residual_ns), count(host.steps)])));
 }

@@ -171,7 +171,7 @@ function makeAdvice() {
   if (!advice) return null;
   if (advice.changes.length === 0) {
     return section("advice", "What would save most", null,
-      element("p", {}, "Nothing worth changing: no usual change saves 1 % of the " + bytes(advice.reserved_bytes) + " reserved."));
+      element("p", {}, "No change is worth making: no usual change saves 1 % of the " + bytes(advice.reserved_bytes) + " reserved."));
   }
   return section("advice", "What would save most, of " + bytes(advice.reserved_bytes) + " reserved",
     "Estimates from step " + advice.step + "; the lines to write are below." + rerunNote(advice.changes),
@@ -245,7 +245,7 @@ function makeHostMemory() {
   if (host.shm_peak_bytes) rows.push(["/dev/shm", bytes(host.shm_peak_bytes), "of " + bytes(host.shm_size_bytes)]);
   if (host.pinned) rows.push(["Pinned", bytes(host.pinned.peak_bytes), "page-locked; " + bytes(host.pinned.peak_pytorch_bytes) + " of it by " + report.framework + "'s host allocator"]);
   const growth = (who, grown) => (grown ? element("p", {class: "warning"}, who + " by " + bytes(grown.bytes_per_step) + " per step, " +
-    bytes(grown.bytes) + " over the steps seen.") : null);
+    bytes(grown.bytes) + " over the recorded steps.") : null);
   return section("host-memory", "Host memory", null, table([["", "name"], ["Bytes", "number"], ["", "dim"]], rows),
     growth("The main process grows", host.main.growth), growth("The workers grow", host.workers_growth));
 }
@@ -262,7 +262,7 @@ function makeRecording() {
   const sentences = [counted(report.events, "event") + " of " + counted(report.processes.length, "process", "processes") + " over " +
     duration(report.duration_ns) + (report.dropped_events ? ", " + counted(report.dropped_events, "event") + " lost." : report.damage.sentence ? "." : ", nothing lost.")];
   if (report.coverage.length) sentences.push(report.coverage.length - missing + " of " + counted(report.coverage.length, "hook") + " in place.");
-  return section("recording", "How far to trust it", null, element("p", {}, sentences.join(" ")),
+  return section("recording", "How far to trust the figures", null, element("p", {}, sentences.join(" ")),
     report.damage.sentence ? element("p", {class: "warning"}, report.damage.sentence) : null,
     report.notes.map((note) => element("p", {class: "note"}, note)),
     report.coverage.length ? element("details", {class: "screen"}, element("summary", {}, counted(report.coverage.length, "hook")),

@@ -3,7 +3,7 @@
 
     run = vramscope.open("run.vms")             a trace, or a PyTorch memory snapshot
     run.peak.allocated_bytes                    figures, the same as of `vramscope report run.vms --json`
-    run.blocks().to_polars()                    tables for pandas, polars, DuckDB, pyarrow, NumPy, without a copy
+    run.blocks().to_polars()                    tables for pandas, polars, DuckDB, pyarrow and NumPy, without a copy
     run.whatif(amp="bf16", checkpoint="all")    answers, the same as of the command
 
     with vramscope.record("run.vms"):           records this process; also start(), stop(), mark(), and a decorator

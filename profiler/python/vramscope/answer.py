@@ -13,7 +13,7 @@ class Answer(Dict[str, Any]):
     """
 
     exit_code: int = 0
-    """Of the verb: 0 = done, 1 = the answer is no, 3 = could not be judged completely."""
+    """Exit code of the verb: 0 = done, 1 = the answer is no, 3 = the question could not be answered completely."""
 
     def __getattr__(self, key: str) -> Any:
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pytest plugin `pytest-vramscope`: limits on the memory of a test, measured by recording it in its own process.
 
-    @pytest.mark.limit_gpu_memory("2 GiB")      the most that the test allocates at one time, in addition to what was there before
+    @pytest.mark.limit_gpu_memory("2 GiB")      the most that the test allocates at one time, in addition to what was allocated before
     @pytest.mark.limit_gpu_leaks("0 B")         what it allocates and does not free
 
 A wheel registers it; otherwise: `pytest -p vramscope.pytest_plugin`. On a machine without a GPU, the memory of CPU tensors is measured. A test that
@@ -29,7 +29,7 @@ _UNITS = {"B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4, "KIB"
 
 def pytest_addoption(parser: Any) -> None:
     """--vramscope-folder"""
-    parser.getgroup("vramscope").addoption("--vramscope-folder", metavar="DIR", help="keep the trace of each test that has a limit of memory")
+    parser.getgroup("vramscope").addoption("--vramscope-folder", metavar="DIR", help="keep the trace of each test that has a memory limit")
 
 
 def pytest_configure(config: Any) -> None:
@@ -46,7 +46,7 @@ def size_of(text: str) -> int:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B)\s*", text, re.IGNORECASE) if isinstance(text, str) else None
     if match is None:
-        raise ValueError(f"a limit of memory is a size with its unit, such as '2 GiB', not {text!r}")
+        raise ValueError(f"a memory limit is a size with a unit, such as '2 GiB', not {text!r}")
     return int(float(match.group(1)) * _UNITS[match.group(2).upper()])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder inside this process: its library, and its door, the socket at which it waits for a collector (injector/core/dormant.h)."""
+"""The recorder inside this process: its library, and the socket at which it waits for a collector (injector/core/dormant.h)."""
 
 import ctypes
 import os
@@ -66,12 +66,12 @@ def open_door() -> None:
     """From now on `vramscope start` can record this process. Returns when the door answers."""
     library = load()
     if not hasattr(library, "vramscope_wait_for_start"):
-        raise Error("The recorder in this process is of an older version of vramscope. Start the program again.")
+        raise Error("The recorder in this process belongs to an older version of vramscope. Start the program again.")
     library.vramscope_wait_for_start()
     deadline = time.monotonic() + _PATIENCE
     while ask("who") is None:
         if time.monotonic() > deadline:
-            raise Error("The recorder could not begin to wait in this process: it may have reached its limit of threads or descriptors.")
+            raise Error("The recorder could not start in this process: the process may have reached its limit of threads or descriptors.")
         time.sleep(0.001)
 
 

@@ -62,7 +62,7 @@ class Recording:
     def run(self) -> Run:
         """The finished recording, opened."""
         if self.elsewhere:
-            raise Error("This process was recorded by another vramscope, which has the trace.")
+            raise Error("Another vramscope recorded this process, and its trace has the data.")
         if self.active:
             raise Error(f"{self.path} is still being recorded. Call vramscope.stop() first.")
         if not self.paths:
@@ -91,7 +91,7 @@ class Recording:
                 waits_for_main, deadline = False, min(deadline, time.monotonic() + _MAIN_THREAD_WITHIN)
             if time.monotonic() > deadline:
                 self._end()
-                raise Error("The recorder did not begin in time. If this is not the main thread: let the main thread run Python code meanwhile.")
+                raise Error("The recorder did not start in time. If this is not the main thread, let the main thread run Python code meanwhile.")
             time.sleep(_LOOK_EVERY)  # Python's main thread lets the recorder in between two instructions
 
     def _end(self) -> None:
@@ -142,7 +142,7 @@ def start(path: Path = "run.vms", *, device: str = "auto", stacks: Optional[str]
     if recorder.is_recording():
         if _current is not None and _current.active:
             raise Error("This process is already being recorded. Call vramscope.stop() first; marks can be set in that recording.")
-        warnings.warn("vramscope: this process is recorded already by another vramscope; its trace has this part too.", RuntimeWarning, stacklevel=2)
+        warnings.warn("vramscope: another vramscope already records this process; its trace contains this part too.", RuntimeWarning, stacklevel=2)
         _current = Recording(os.path.abspath(os.fspath(path)), None, None)
         return _current
     options = command.words(device=device, stacks=stacks, depth=depth, deep_steps=deep_steps, steps=steps, duration=duration, max_size=max_size,
@@ -178,7 +178,7 @@ def stop() -> Recording:
 def mark(text: str) -> None:
     """Sets a mark with a text, such as "epoch 3", in the recording of this process, however that began. Does nothing if there is none."""
     if not isinstance(text, str):
-        raise TypeError(f"a mark is a text, not {type(text).__name__}")
+        raise TypeError(f"a mark must be a string, not {type(text).__name__}")
     recorder.mark(text)
 
 

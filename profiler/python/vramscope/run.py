@@ -105,7 +105,7 @@ class Run:
         """
         given = [moments] if isinstance(moments, (str, int)) else moments
         if not isinstance(given, (list, tuple)) or not all(isinstance(each, (str, int)) for each in given):
-            raise TypeError(f"a moment is a text such as 'step:3', or nanoseconds as an int, or a list of these, not {moments!r}")
+            raise TypeError(f"a moment is a string such as 'step:3', or nanoseconds as an int, or a list of these, not {moments!r}")
         wanted = [moment.strip() for each in given for moment in str(each).split(",")]
         if not wanted:
             return []
@@ -155,7 +155,7 @@ class Run:
             raise Error(f"{self.path} is closed. Open it again.")
         lines = "\n".join(f"{key}={value}" for key, value in question.items() if value is not None)
         if len(lines.splitlines()) > len(question) or "\0" in lines:
-            raise Error("A device has a name of one line, such as 'cuda:0'.")
+            raise Error("A device is one name, such as 'cuda:0'.")
         return Table(library.checked(library.library().vramscope_python_table, self._handle, name.encode(), lines.encode()))
 
     def events(self) -> Table:

@@ -59,7 +59,7 @@ class Table:
             self._columns[field.name.decode()] = _Column(field.format, self._length, column.null_count, column.buffers[0], column.buffers[1], words)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        raise TypeError("a table is not copied or pickled, for its memory belongs to the C library: use to_arrow() or list(table.rows())")
+        raise TypeError("a table cannot be copied or pickled, because its memory belongs to the C library: use to_arrow() or list(table.rows())")
 
     def __len__(self) -> int:
         """The number of rows."""

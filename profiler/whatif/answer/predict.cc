@@ -23,9 +23,9 @@ Result<Use> UseOf(const Step& step, const Scene& scene, UseOverStep* over_step =
 void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
   constexpr double kCallNs = 500'000;
   outcome.extra_ns = kCallNs * static_cast<double>(replayed.driver_calls);
-  outcome.time_basis =
-      std::to_string(replayed.driver_calls) +
-      " segments a step that are asked for and given back, at 0.5 ms each (stated, not measured)";
+  outcome.time_basis = std::to_string(replayed.driver_calls) +
+                       " segments a step that are allocated from the driver and released, at 0.5 ms each "
+                       "(assumed, not measured)";
 }
 
 // A note on blocks that pile up: the replay keeps all of them, a garbage collector frees some.

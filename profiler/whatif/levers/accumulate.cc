@@ -130,7 +130,8 @@ class Accumulate final : public Lever {
       };
       if (std::any_of(step.nodes.begin(), step.nodes.end(), leaves))
         return "a backward pass of the recorded step uses results from before another optimizer step. With "
-               "several batches the program keeps or recomputes these, and the trace does not show which.";
+               "several batches, the program keeps or recomputes these results, and the trace does not show "
+               "which.";
     }
     return "";
   }

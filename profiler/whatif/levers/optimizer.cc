@@ -119,8 +119,8 @@ class Optimizer final : public Lever {
       if (roots && choice.way == Way::kForLoop) ForLoop(step, call, scene);
     }
     outcome.notes.push_back(
-        "weight decay is assumed to be decoupled or 0; weight decay that is added to gradients needs as much "
-        "additional memory as all parameters have");
+        "weight decay is assumed to be decoupled or 0; if it is added to gradients, it needs additional "
+        "memory of the size of all parameters");
     return outcome;
   }
 

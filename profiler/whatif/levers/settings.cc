@@ -86,7 +86,7 @@ class EmptyCache final : public Lever {
     else
       return Error{std::string("the recorded step has no ") +
                    (backward ? "backward pass" : "optimizer step") + ", so --empty-cache " +
-                   std::string(value) + " has no place in it."};
+                   std::string(value) + " cannot be applied."};
     Outcome outcome;
     outcome.code = "torch.cuda.empty_cache()";
     outcome.notes.push_back(

@@ -140,8 +140,9 @@ class Shard final : public Lever {
           "optimizer_class=torch.optim.AdamW, lr=...)";
       uint64_t bytes = 0;
       for (const BlockIndex parameter : step.trained) bytes += step.blocks[parameter].requested;
-      outcome.notes.push_back("parameters are distributed whole: this is the rank with the most, " +
-                              Mebibytes(bytes));
+      outcome.notes.push_back(
+          "each parameter is assigned to one rank as a whole: this is the rank with the most bytes, " +
+          Mebibytes(bytes));
     }
     if (question.kind == Kind::kZero2 || question.kind == Kind::kZero3) {
       outcome.code = FullyShardCode(step, question);
@@ -151,7 +152,7 @@ class Shard final : public Lever {
             "gather them one by one: --shard fsdp:8:'encoder,decoder'");
     }
     outcome.notes.push_back(
-        "each rank has the recorded batch for itself; memory that NCCL takes from the driver is not "
+        "each rank gets a batch of the recorded size; memory that NCCL takes from the driver is not "
         "included");
     return outcome;
   }

@@ -71,7 +71,7 @@ std::string CodeLines(std::string_view lever, std::string_view value) {
     return "a batch size of " + std::string(value) + " the recorded one";
   if (lever == "batch") return "DataLoader(..., batch_size=" + std::string(value) + ")";
   if (lever == "sequence") return "samples of " + std::string(value) + " tokens";
-  if (lever == "cross-entropy") return "the loss in parts, without the full logits (docs/try.md)";
+  if (lever == "cross-entropy") return "the loss in chunks, without the full logits (docs/try.md)";
   return "";
 }
 

@@ -19,7 +19,8 @@ constexpr std::array kLevers = {
               "linear layers are frozen, and two small matrices for each are trained", kProgram,
               AnsweredBy::kRerun, true, "", "", "checkpoint"},
     LeverInfo{"freeze", "PATTERN[,PATTERN...]", "PATTERN",
-              "Do not train these parameters: 'layers.*', or several, with commas.",
+              "Do not train these parameters: 'layers.*', or several patterns separated\n"
+              "by commas.",
               "parameters of these modules are not trained", kProgram, AnsweredBy::kRerun, true, "", "",
               "checkpoint"},
     LeverInfo{"amp", "bf16 | fp16", "bf16|fp16",
@@ -42,8 +43,8 @@ constexpr std::array kLevers = {
               "weights of frozen linear layers in 8 or 4 bits", kProgram, AnsweredBy::kRerun, false,
               "quantized weights need another layer class, built from the loaded weights"},
     LeverInfo{"shard", "ddp:N | zero1:N | zero2:N | zero3:N | fsdp:N[:UNITS] | tp:N | pp:N[:PARTS]", "KIND:N",
-              "One rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8, pp:4:8;\n"
-              "ddp:8:view: gradients as bucket views; fsdp:8:'layers.*': these FSDP units.",
+              "Predict one rank of N: ddp:8, zero1:8, zero2:8, zero3:8, fsdp:8, tp:8, pp:4:8.\n"
+              "ddp:8:view makes gradients bucket views. fsdp:8:'layers.*' names the FSDP units.",
               "the step of one rank of N, with its batch",
               "modules, labels of parameters and optimizer state (a deep step)", AnsweredBy::kTransform,
               false, "the launcher of the job starts its processes", "tp:* pp:*"},
@@ -55,7 +56,8 @@ constexpr std::array kLevers = {
               "modules, operators and saved tensors (a deep step of a Python program)",
               AnsweredBy::kTransform, true, ""},
     LeverInfo{"free-early", "all", "all",
-              "Free tensors at their last use instead of when their variable goes out\nof scope; lists them.",
+              "Free tensors at their last use, not when their variable goes out of\n"
+              "scope. The answer lists these tensors.",
               "tensors are freed at their last use", "operators and saved tensors (a deep step)",
               AnsweredBy::kTransform, false, "only the code that holds a variable can release it"},
     LeverInfo{"offload", "optimizer | activations, each also with :25GB/s", "WHAT[:GB/s]",
@@ -70,7 +72,7 @@ constexpr std::array kLevers = {
               "Split the batch into K parts with one optimizer step for all. K:whole:\n"
               "use K whole batches of the recorded size.",
               "the batch in K parts, or K whole batches, for one optimizer step",
-              "the recorded program; for K:whole backward passes before an optimizer step (a deep step)",
+              "the recorded program; for K:whole, backward passes before an optimizer step (a deep step)",
               AnsweredBy::kRerun, true, "", "*:whole"},
     LeverInfo{"optimizer", "sgd | momentum | adam | adamw | adafactor | adam8bit | adamw8bit [:foreach ...]",
               "NAME[:WAY]",
@@ -81,7 +83,7 @@ constexpr std::array kLevers = {
               "the recorded program",
               AnsweredBy::kTransform, true, "", "adafactor* adam8bit* adamw8bit*"},
     LeverInfo{"zero-grad", "keep", "keep", "zero_grad(set_to_none=False).",
-              "optimizer.zero_grad(set_to_none=False)", "a deep step with gradients that are set to none",
+              "optimizer.zero_grad(set_to_none=False)", "a deep step in which gradients are set to None",
               AnsweredBy::kTransform, true, ""},
     LeverInfo{"alloc-conf", "SETTINGS", "SETTINGS", "PYTORCH_CUDA_ALLOC_CONF.",
               "other settings of the caching allocator", "allocations of a whole step",
@@ -128,7 +130,7 @@ std::string WhyRerun(std::string_view lever, std::string_view value) {
   const std::string further = row != nullptr && row->tried
                                   ? "`vramscope try " + change + "` applies it to the program itself."
                                   : "or change the program and record it with `vramscope dryrun`.";
-  return change + " changes what PyTorch computes, so it is answered by a re-run of the recorded program; " +
+  return change + " changes what PyTorch computes, so only a re-run of the recorded program can answer it; " +
          further;
 }
 

@@ -60,8 +60,8 @@ Result<LoopSteps> ChooseSteps(const classify::Analysis& analysis, model::Process
   }
   if (steps.empty())
     return Error{
-        "this run has no training step to change: what-if needs a run that calls an optimizer, or one that "
-        "only runs its model forward, recorded with --depth all."};
+        "this run has no training step to change. What-if needs a run that calls an optimizer, or a run "
+        "recorded with --depth all that only runs its model forward."};
   if (chosen == nullptr) {
     return Error{any_deep ? "no deep step after the first one is complete. Record at least 4 steps."
                           : "no step was recorded with its operators. Record again with --depth auto, and at "

@@ -94,7 +94,7 @@ class Program:
         torch = self._torch
         alone = references_when_alone(torch)
         if alone is None:
-            self._why.append(f"PyTorch {torch.__version__} does not tell when a program lets go of a tensor that autograd saves")
+            self._why.append(f"PyTorch {torch.__version__} does not show when a program drops a tensor that autograd saves")
             self._give_up()
             return
         self._functions = Functions(torch)

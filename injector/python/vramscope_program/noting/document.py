@@ -139,7 +139,7 @@ def _optimizers(step: Step, optimizers: List[Any]) -> List[Dict[str, Any]]:
     for reference in optimizers:
         optimizer = reference()
         if optimizer is None:
-            raise Unnotable("the program let go of an optimizer that the step uses")
+            raise Unnotable("the program dropped an optimizer that the step uses")
         cls = type(optimizer)
         if look_up(cls.__module__, cls.__qualname__) is not cls:
             step.lack(f"the optimizer {cls.__qualname__} cannot be imported again")

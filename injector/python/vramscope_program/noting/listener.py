@@ -161,7 +161,7 @@ class Listener:
         if about.is_question:
             result = call(function, args, named)
             if about.hooks:
-                step.lack("hooks of tensors are not run again")
+                step.lack("tensor hooks cannot be re-run")
             return step.question(about, args, result)
         if about.last == "dtype" or about.last == "shape":
             return step.question(about, args, call(function, args, named))
@@ -277,7 +277,7 @@ class Listener:
         step = self.step
         position, given = self._checkpoints.pop()
         if sys._getframe(3).f_locals.get("context_fn") not in (None, sys.modules["torch.utils.checkpoint"].noop_context_fn):
-            step.lack("a checkpoint that keeps results of chosen operators")
+            step.lack("a checkpoint that keeps the results of chosen operators")
         step.cut(position)  # calls that checkpoint() made for itself
         instruction = step.emit(["k", "", step.names_in(given[-1]) if given else [], True, [], []])
         step.open(instruction[5])

@@ -67,7 +67,7 @@ class Step:
     def emit(self, instruction: List[Any]) -> List[Any]:
         self._count += 1
         if self._count > MAX_INSTRUCTIONS:
-            raise Unnotable("more calls than are noted of a step")
+            raise Unnotable("more calls than can be recorded for a step")
         self._bodies[-1].append(instruction)
         return instruction
 

@@ -101,7 +101,7 @@ class Trees:
             modules: List[Any] = []
             root = self._roots[number]()
             if root is None:
-                raise Unnotable("a model that the program let go of in the noted step")
+                raise Unnotable("a model that the program dropped in the recorded step")
             for path, module in root.named_modules():
                 shared: Dict[str, str] = {}
                 kind = self._kind(module, number, path, shared)

@@ -10,9 +10,9 @@
     integers     integers and booleans on the device are computed, so that counts and masks have values
     lone_rank    one rank of a process group whose other ranks do not exist
     compiler     torch.compile and Triton produce no machine code
-    tensorflow   the same for programs of TensorFlow: their end, XLA, the scaling of losses
-    jax          the same for programs of JAX: their end, and that JAX finds the device
-    jax_job      one process of a job of JAX whose other processes do not exist
+    tensorflow   the same for TensorFlow programs: their end, XLA, the scaling of losses
+    jax          the same for JAX programs: their end, and JAX finds the device
+    jax_job      one process of a JAX job whose other processes do not exist
 
 Configured by `vramscope dryrun` through VRAMSCOPE_DRYRUN="key=value;key=value": steps=3|stable|all, init=skip|keep, xla=off, world=64, rank=0, order=1,
 masks=0.5, routing=balanced|worst, notes=FOLDER, device=real. With device=real, `vramscope try` uses a real device and needs only the end of the run. Only

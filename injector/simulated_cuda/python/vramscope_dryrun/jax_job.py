@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One process of a job of JAX whose other processes do not exist.
+"""One process of a JAX job whose other processes do not exist.
 
     program     jax.devices() has the GPUs of all processes: meshes, shardings and XLA's plans are those of the whole job
     executed    this process's part, on its own GPUs

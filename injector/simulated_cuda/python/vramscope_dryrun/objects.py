@@ -39,7 +39,7 @@ def _send_object_list(*_: Any, **__: Any) -> None:
 
 def _recv_object_list(*_: Any, **__: Any) -> int:
     raise RuntimeError(
-        "This rank runs alone and cannot receive an object that another rank makes up. For a pipeline, tell PipelineStage the shapes: "
+        "This rank runs alone and cannot receive an object that another rank computes. For a pipeline, pass the shapes to PipelineStage: "
         "input_args=... and output_args=...")
 
 
@@ -102,7 +102,7 @@ def _functions(collectives: Any, exchange: Any) -> Dict[str, Any]:
     def recv_object_list(object_list: List[Any], src: Optional[int] = None, group: Any = None, device: Any = None,
                          group_src: Optional[int] = None, **_: Any) -> int:
         if src is None and group_src is None:
-            raise RuntimeError("On the simulated device recv_object_list needs to know from which rank: src=...")
+            raise RuntimeError("On the simulated device, recv_object_list needs the source rank: src=...")
         sender = source(group, src, group_src)
         object_list[:] = pickle.loads(collectives._get_default_store().get(letter(sender, collectives.get_rank())))
         return sender

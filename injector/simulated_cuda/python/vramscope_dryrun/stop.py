@@ -4,7 +4,7 @@
 "stable": when the peaks of allocated and reserved memory have not grown for two steps, after the sixth step at the earliest. The first step creates
 the optimizer's state. The second is the first one with state alive from its beginning. A third that is no higher shows that a loop of equal steps
 goes no higher. Three more steps cost milliseconds, and a short trial run of a few steps reaches its own end. An optimizer that exists and has not
-stepped yet, as in a warm-up, will still create its state: it is waited for, up to 64 steps."""
+stepped yet, as in a warm-up, will still create its state: the program continues until that step, for at most 64 steps."""
 
 import importlib
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ends a program that waits in a loop for a value that no kernel will compute, as sys.exit() would.
 
-The device calls read_often() each time that one line of the program has read another 100,000 values from it. A training loop takes an optimizer step
+The device calls read_often() each time one line of the program has read another 100,000 values from the device. A training loop takes an optimizer step
 in between. A loop that waits for convergence only reads."""
 
 import json

@@ -44,7 +44,7 @@ def harmless(function: Function) -> Function:
 
 @functools.lru_cache(maxsize=32)
 def _complain(where: str, error: str) -> None:
-    LOG.warning("vramscope: %s failed and is left out: %s", where, error)
+    LOG.warning("vramscope: %s failed and is skipped: %s", where, error)
 
 
 def _cuda() -> Optional[Any]:
