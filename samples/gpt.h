@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small GPT in LibTorch: the model, its made-up language, and the training loop of gpt.cpp.
+// A small GPT in LibTorch: the model, the made-up language that it learns, and the training loop of gpt.cpp.
+// The model and the language are the same as in gpt.py; the random numbers differ.
 //
-// To observe the run, include this header and pass an observer to Train. Model and language are those of
-// gpt.py; the random numbers differ.
+// To observe a run, include this header and pass an observer to Train. Train calls the observer after each of
+// these parts of a step:
 //
 //   batch ─► forward ─► backward  (repeated `accumulate` times) ─► step ─► zero_grad
-//
-// The observer is called at each of these points.
 #pragma once
 
 #include <ATen/autocast_mode.h>
@@ -78,8 +77,8 @@ inline bool Parse(const std::vector<std::string>& arguments, Options& options) {
   return true;
 }
 
-// Python's `with torch.autocast(device, dtype=torch.bfloat16)`. CUDA needs the dtype to be set; on the CPU it
-// is the default.
+// Equals Python's `with torch.autocast(device, dtype=torch.bfloat16)` while the object exists. For CUDA, the
+// dtype must be set; on the CPU, bfloat16 is the default.
 class Autocast {
  public:
   Autocast(bool wanted, torch::DeviceType device) : wanted_(wanted), device_(device) {
@@ -154,7 +153,7 @@ struct BlockImpl : torch::nn::Module {
 };
 TORCH_MODULE(Block);
 
-// Outputs that checkpoints recomputed, for an observer.
+// The outputs that checkpoints have recomputed and whose backward pass is running. An observer may read them.
 inline std::vector<torch::Tensor>& Recomputed() {
   static thread_local std::vector<torch::Tensor> results;
   return results;
@@ -217,7 +216,8 @@ struct GptImpl : torch::nn::Module {
 };
 TORCH_MODULE(Gpt);
 
-// Returns `count` texts, int64 [count, kContext + 1]. Every token is followed by one of three others.
+// Returns `count` random texts: int64 [count, kContext + 1]. Each token of the vocabulary has three possible
+// next tokens.
 inline torch::Tensor Sentences(int64_t count) {
   const torch::Tensor followers = (torch::rand({kVocabulary, 3}).pow(3) * kVocabulary).to(torch::kLong);
   torch::Tensor text = torch::empty({count, kContext + 1}, torch::kLong);
@@ -229,7 +229,7 @@ inline torch::Tensor Sentences(int64_t count) {
   return text;
 }
 
-// Returns null if there is no optimizer of that name.
+// Returns nullptr if there is no optimizer with the name options.optimizer.
 inline std::unique_ptr<torch::optim::Optimizer> MakeOptimizer(const Gpt& model, const Options& options) {
   using namespace torch::optim;
   const double rate = options.learning_rate;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded object of another process, read from its memory.
+// An ELF object (program or shared library) that another process has loaded. Finds the addresses of its
+// symbols.
 //
-// Its file is not read: it may have been replaced, or lie in a container. Layout: ELF gABI chapter 5; GNU
-// hash section as written by binutils.
+// The object is read from the process's memory. The object's file is not read: the file may have been
+// replaced, or lie in a container. Sources of the layout: ELF gABI chapter 5, and binutils for the GNU hash
+// section.
 #pragma once
 
 #include <elf.h>
@@ -18,11 +20,12 @@ namespace vramscope::attach {
 
 class RemoteImage {
  public:
-  // `base`: address of the object's ELF header. Nothing if there is no header or no GNU hash table.
+  // `base`: address of the object's ELF header. Returns std::nullopt if there is no ELF header at `base`, or
+  // if the object has no GNU hash table.
   static std::optional<RemoteImage> Read(pid_t pid, uint64_t base);
 
-  // The address of a function or variable that this object defines; 0 if there is none. `bytes`: set to the
-  // size, if given. An IFUNC counts as not defined.
+  // Returns the address of the function or variable `symbol`; 0 if this object does not define `symbol`, or
+  // defines it as an IFUNC. If `bytes` is not nullptr, sets `*bytes` to the symbol's size.
   [[nodiscard]] uint64_t Find(std::string_view symbol, uint64_t* bytes = nullptr) const;
 
  private:
@@ -46,12 +49,13 @@ class RemoteImage {
   uint64_t hash_ = 0;
 };
 
-// Base addresses of mapped files whose names begin with one of `prefixes` ("libc.so", "libc-2."), one per
-// file.
+// Returns the base address of each mapped file whose name begins with one of `prefixes` ("libc.so",
+// "libc-2.").
 std::vector<uint64_t> BasesOf(const std::vector<Mapping>& mappings,
                               std::initializer_list<std::string_view> prefixes);
 
-// The address of `symbol` in the first file, among those of BasesOf, that defines it; 0 if none.
+// Searches the files that BasesOf() returns. Returns the address of `symbol` in the first file that defines
+// `symbol`; 0 if no file defines it.
 uint64_t FindIn(pid_t pid, const std::vector<Mapping>& mappings,
                 std::initializer_list<std::string_view> prefixes, std::string_view symbol,
                 uint64_t* bytes = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library for the test of the slot patcher. The test redirects two of its calls: one through the PLT, one
-// through a vtable.
+// A shared library for the test of the slot patcher (slot_patcher.h). The test redirects two calls inside the
+// library. CallAnswer() calls Answer() through the PLT; AskOracle() calls Oracle::Ask() through a vtable.
 #pragma once
 
 namespace patched {

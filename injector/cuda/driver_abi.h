@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of CUDA's driver interface that the hooks read.
+// The types, structs and constants of the CUDA driver API that the hooks read.
 //
-// The recorder is built without CUDA's headers and serves all releases from 11 on. Structs end after the last
-// field that we read. scripts/check_driver_table.py compares them with a cuda.h.
+// The recorder is built without CUDA's headers and works with all CUDA releases from 11 on. Each struct ends
+// after the last field that we read. scripts/check_driver_table.py compares the structs with a cuda.h.
 #pragma once
 
 #include <cstddef>
@@ -86,7 +86,7 @@ struct GraphNode {  // CUgraphNodeParams
 };
 inline constexpr int kAllocationNode = 10, kFreeNode = 11;  // CUgraphNodeType
 
-struct LaunchConfiguration;  // CUlaunchConfig: not read
+struct LaunchConfiguration;  // CUlaunchConfig; the hooks only pass pointers to it on
 
 struct IpcHandle {  // CUipcMemHandle, passed by value
   char bytes[64];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash map by addresses of the program's objects. Open addressing in its own memory; it grows. Not
-// synchronized.
+// A hash map from addresses of the program's objects to values, with open addressing. The map allocates with
+// mmap, not with the program's allocator, and grows when it is half full. Not synchronized.
 //
-//   slots  [ 0 | A | B | 0 | C | ... ]     key 0 = empty; removing A moves B back to where a search finds it
+//   slots  [ 0 | A | B | 0 | C | ... ]     key 0 = empty slot; removing A moves B into the slot of A if a
+//                                          search for B begins at or before that slot
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +16,7 @@ namespace vramscope::injector::jax {
 template <typename Value>
 class PointerMap {
  public:
-  // nullptr if missing. Valid until the next Add or Remove.
+  // Returns the value of `key`; nullptr if there is none. The pointer is valid until the next Add or Remove.
   Value* Find(const void* key) const {
     if (slots_ == nullptr) return nullptr;
     size_t slot = First(key);
@@ -23,7 +24,7 @@ class PointerMap {
     return slots_[slot].key == nullptr ? nullptr : &slots_[slot].value;
   }
 
-  // Replaces an earlier value. nullptr without memory.
+  // Adds a value, or replaces the key's earlier value. Returns nullptr if there is not enough memory.
   Value* Add(const void* key, const Value& value) {
     if (used_ * 2 >= capacity_ && !Grow()) return nullptr;
     size_t slot = First(key);
@@ -57,7 +58,7 @@ class PointerMap {
     }
   }
 
-  // For a forked child: does not touch memory shared with the parent.
+  // Empties the map in a forked child. Does not unmap the slots that the child inherited.
   void Forget() { *this = PointerMap(); }
 
  private:

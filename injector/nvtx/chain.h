@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVTX injection library that the user had set before ours, and its functions, which ours call.
+// Calls the NVTX injection library that the user had set (the library of another tool, such as Nsight
+// Systems) from ours.
 //
-// NVTX_INJECTION64_PATH names one library. The collector passes the user's path on in VRAMSCOPE_NVTX_NEXT.
-// The tool sees the same as without us.
+// NVTX_INJECTION64_PATH can name only one library. The collector sets it to our library and passes the user's
+// path in VRAMSCOPE_NVTX_NEXT. The other tool gets every NVTX call that it would get without us.
 //
 //   program ──► our function ──► record ──► the tool's function
 //           ◄───────────── the tool's result ─────────────────┘
@@ -14,30 +15,33 @@
 
 namespace vramscope::injector::nvtx {
 
-// One function pointer of the program that ours replaces. A slot has one `next`. An instance of NVTX that
-// needs another `next` is left to the other tool.
+// One NVTX function and our replacement. A program may contain several instances of NVTX; each one has its
+// own pointer for the function. If two instances need a different `next`, our function is installed only in
+// the first; the second keeps the other tool's function.
 struct Slot {
   unsigned position;
   AnyFunction ours;
-  std::atomic<AnyFunction> next;
-  bool installed;  // in some instance
+  std::atomic<AnyFunction> next;  // the other tool's function, which `ours` calls; nullptr = none
+  bool installed;                 // true if at least one instance of NVTX calls `ours`
 };
 
-// The function of the other injection that ours calls, or nullptr.
+// Returns the other tool's function that our function calls; nullptr if there is none.
 template <typename Function>
 Function* NextOf(const Slot& slot) {
   return reinterpret_cast<Function*>(slot.next.load(std::memory_order_relaxed));
 }
 
-// The path of the other injection, "" if none is set.
+// Returns the path of the other tool's injection library; "" if the user set none.
 const char* NextPath();
-// A function of the other injection (loaded at first use); nullptr if there is none.
+// Finds a function in the other tool's library, which is loaded at the first call; nullptr if there is none.
 void* FindInNext(const char* function);
 
+// Adds `hook` to the coverage of the trace. `chained`: true if our function calls the other tool's function.
 void RecordNvtxCoverage(const char* hook, bool chained);
 
-// Returns the value for one pointer of the program: our function, or `now` if the pointer is left to the
-// other tool. `before`, `now`: the pointer's values before and after the other injection was called.
+// Returns the new value for one function pointer of NVTX: our function, or `now` if the pointer keeps the
+// other tool's function. `before`, `now`: the pointer's values before and after the other tool's library was
+// initialized.
 AnyFunction Installed(Slot& slot, AnyFunction before, AnyFunction now);
 
 }  // namespace vramscope::injector::nvtx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's own record of a thread's current allocation: operator and purpose.
+// Reads the operator and the purpose of the calling thread's current allocation from TensorFlow.
 //
-// TensorFlow keeps it with or without its profiler:
+// TensorFlow stores them for its own profiler, but also when the profiler is off:
 //
 //   tsl::profiler::MemoryDebugAnnotation, one for each thread (2.21)
 //     0  string_view op      {length, pointer}     "gradient_tape/sequential/fc1/MatMul_1"
@@ -10,9 +10,9 @@
 //    40  int32 data type
 //    48  std::function<std::string()> shape
 //
-// Before the first read, the layout is proven in the running process. TensorFlow's own constructor must write
-// known values at these offsets. Its destructor must restore the earlier values. Otherwise blocks have no
-// operators, and coverage reports it.
+// Before the first read, the layout is checked in the running process. TensorFlow's own constructor must
+// write known values at these offsets, and its destructor must restore the earlier values. If the check
+// fails, blocks have no operators, and the coverage (docs/glossary.md) reports the failure.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,11 @@ struct Annotation {
   int32_t data_type;
 };
 
-// The calling thread's annotation; nullptr if the layout is not proven.
+// Returns the calling thread's annotation; nullptr if the check of the layout failed.
 const Annotation* CurrentAnnotation();
 
-// A stack with one frame, the thread's operator: "sequential/fc1/MatMul", with " [temp]" for memory that is
-// no output. 0 outside operators.
+// Returns the id of a stack with one frame, the annotation's operator: "sequential/fc1/MatMul". The frame
+// ends with the region (" [temp]") if the memory is not an output. Returns 0 if no operator is running.
 uint32_t OperatorStackId(const Annotation* annotation);
 
 }  // namespace vramscope::injector::tensorflow

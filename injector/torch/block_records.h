@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records a block when a PyTorch allocator hands it out or takes it back, and failed allocations.
+// Records allocations, frees and failed allocations of PyTorch's allocators.
 //
-// Some callers hold the allocator's mutex: these functions only record. The hooks of the CPU allocators write
-// their own, shorter records.
+// Some callers hold the allocator's mutex. Therefore these functions must not call the allocator. The hooks
+// of PyTorch's CPU allocators do not use these functions; they write shorter records.
 #pragma once
 
 #include "injector/core/block_filter.h"
@@ -22,8 +22,8 @@ inline uint16_t Code(DeviceValue device) {
       trace::DeviceCode(static_cast<uint8_t>(device.type), static_cast<uint8_t>(device.index)));
 }
 
-// What the thread allocates next: a workspace of cuBLAS (workspace_hooks.cc), or buckets of
-// DistributedDataParallel (collective_hooks.cc).
+// What the calling thread will allocate next. kWorkspace: a workspace of cuBLAS (workspace_hooks.cc).
+// kBuckets: buckets of DistributedDataParallel (collective_hooks.cc). kAny: not known.
 enum class ExpectedBlocks : uint8_t { kAny, kWorkspace, kBuckets };
 extern thread_local ExpectedBlocks expected_blocks __attribute__((tls_model("initial-exec")));
 void LabelWorkspace(const void* block, uint64_t bytes);
@@ -36,7 +36,8 @@ inline void LabelAsExpected(const void* block, uint64_t bytes) {
   LabelWorkspace(block, bytes);
 }
 
-// `allocated` and `reserved`: the allocator's totals afterwards; 0 = not reported.
+// Records an allocation. `allocated`, `reserved`: bytes of all blocks and of all segments of the allocator
+// after the allocation; 0 = the allocator does not report them.
 inline void RecordBlock(const void* block, uint64_t bytes, DeviceValue device, uint64_t allocated,
                         uint64_t reserved) {
   ConsiderShim();

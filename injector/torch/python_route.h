@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second way to start the Python shim, if sitecustomize does not run. Cases: python -I, -S and -E,
-// embedded interpreters, attach.
+// Starts the recorder's Python code (the shim) from native code. This is needed if sitecustomize does not
+// run: with python -I, -S and -E, in embedded interpreters, and after attach.
 //
 //   first tensor ── shim has not called ──► Py_AddPendingCall ──► main thread: vramscope_shim.start()
 //
-// The shim waits for the end of `import torch`.
+// After the start, the shim waits for the end of `import torch`.
 #pragma once
 
 #include <atomic>
 
 namespace vramscope::injector {
 
-// True until it is decided whether and how the shim starts.
+// True until the shim has started, has been requested by AskPythonForShim, or is known to be unnecessary.
 extern std::atomic<bool> shim_undecided;
 
-// Call when the shim has called, or if it is not needed.
+// Sets shim_undecided to false. Call when the shim has called the injector, or if the shim is not needed.
 void ShimIsDecided();
 
+// Requests that the main thread starts the shim, if this process runs Python and the recording uses the shim.
 void AskPythonForShim();
 
-// On demand: asks the main thread to start the shim, or to remove it. StopShimInPython waits up to
-// `patience_ms`; true if the shim is removed. A busy main thread removes it later: call again.
+// For a recording that begins in a running program: requests that the main thread starts the shim.
 void StartShimInPython();
+// Requests that the main thread removes the shim, and waits at most `patience_ms` milliseconds. True if the
+// shim is removed. False if the main thread is busy; the main thread removes the shim later. Call again to
+// check.
 bool StopShimInPython(int patience_ms);
-// Asks again if the shim could not start at the moment of the last request. Cheap.
+// Repeats StartShimInPython if the main thread could not start the shim at the last request. Cheap otherwise.
 void StartShimInPythonIfItWasNoMoment();
 
-// Call at block events. Costs one load once decided.
+// Call at each allocation of a block. Takes one load if shim_undecided is false.
 inline void ConsiderShim() {
   if (__builtin_expect(shim_undecided.load(std::memory_order_relaxed), 0)) AskPythonForShim();
 }

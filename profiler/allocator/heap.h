@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one device as PyTorch's caching allocator sees it: blocks, free lists and statistics.
+// The state of PyTorch's caching allocator for one device: its blocks, free lists, pools and statistics.
 //
-//   pools   0 (default)                          1 (a CUDA graph's)
+//   pools   0 (default)                          1 (of a CUDA graph)
 //           small: stream 0, stream 7, ...       small: ...
 //           large: stream 0 ─ FreeList ──┐       large: ...
 //   blocks  [ 2 MiB free ]◄──────────────┘  ◄─ previous / next ─►  [ 8 MiB allocated ]◄── in_use, by address
 //
-// All members are public: the rules of the allocator live in other files.
+// All members are public, because other files of this folder implement the allocator's rules.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@
 
 namespace vramscope::allocator {
 
-// Receives every decision when it is made, in PyTorch's order. Events have no time.
+// Receives the allocator's events in PyTorch's order, each at the moment when the allocator decides it.
+// Event::time_ns is 0.
 class Listener {
  public:
   virtual ~Listener() = default;
   virtual void OnEvent(const Event& event) = 0;
-  // Called after a failing request has searched this pool (PoolOptions::use_on_oom). Leaving the pool can
-  // complete deferred frees.
+  // Called after a request that ran out of memory has searched this pool (PoolOptions::use_on_oom). In
+  // PyTorch, the end of the search can complete deferred frees.
   virtual void OnFallbackLeft(PoolIndex) {}
 };
 
-// Options of a torch.cuda.MemPool. The pool of a CUDA graph has none.
+// Options of a torch.cuda.MemPool. The pool of a CUDA graph has no options: all fields are false.
 struct PoolOptions {
   bool own_allocator = false;
   bool use_on_oom = false;
@@ -45,10 +46,10 @@ enum class PoolUse : uint8_t { kGraphCapture, kMemPool };
 
 struct Heap {
   struct BlockPool {
-    std::vector<FreeList> free;         // by stream
-    std::vector<BlockNumber> unmapped;  // ordered by address
-    int64_t searches = 0;               // counted while garbage collection is on
-    PoolIndex owner = kDefaultPool;
+    std::vector<FreeList> free;         // index: StreamIndex
+    std::vector<BlockNumber> unmapped;  // unmapped blocks of expandable segments, ordered by address
+    int64_t searches = 0;               // number of searches while garbage collection is on
+    PoolIndex owner = kDefaultPool;     // the pool that contains this block pool
     bool small = false;
   };
   struct Pool {
@@ -61,8 +62,8 @@ struct Heap {
     bool releasable = false;
   };
   struct Request {
-    uint64_t bytes;  // rounded
-    uint64_t segment_bytes;
+    uint64_t bytes;          // rounded
+    uint64_t segment_bytes;  // size of a new segment for this request
     StreamIndex stream;
     BlockPool* pool;
     bool expandable;
@@ -78,29 +79,35 @@ struct Heap {
   static FreeList& FreeListFor(BlockPool& pool, StreamIndex stream);
   [[nodiscard]] std::vector<StreamIndex> StreamsByHandle() const;
 
-  // Keeps the low `bytes` of a block that is in no list. The rest becomes its free neighbor.
+  // Splits a block that is in no list. Returns the lower part, which has `bytes` bytes. The upper part
+  // becomes a free block.
   BlockNumber SplitOff(BlockNumber number, uint64_t bytes);
   // Frees a block that is no longer in use and merges it with its free neighbors.
   void FreeBlock(BlockNumber number);
-  // Completes all pending frees, or those of one private pool.
+  // Completes the pending frees of one private pool; std::nullopt = of all pools.
   void CompletePendingFrees(std::optional<PoolIndex> pool);
-  // True during a capture: PyTorch does not wait for other streams.
+  // True if frees that wait for other streams stay pending, because a CUDA graph is being captured. In
+  // releases with Release::mem_pools_defer, also while a torch.cuda.MemPool is in use.
   [[nodiscard]] bool DefersFrees() const;
-  // Merges a free or unmapped neighbor of the same kind into a block that is in no list. Returns the
-  // neighbor's bytes, or 0.
+  // Merges the neighbor `from` into the block `into`, which is in no list. Both must be mapped, or both
+  // unmapped, and `from` must not be in use. Returns the bytes of `from`; 0 if they were not merged.
   uint64_t TryMerge(BlockNumber into, BlockNumber from);
   void InsertFree(BlockNumber number);
   void EraseFree(const Block& block);
-  // Unmapped addresses of expandable segments.
+  // Add to and remove from BlockPool::unmapped.
   void InsertUnmapped(BlockNumber number);
   void EraseUnmapped(BlockNumber number);
 
+  // True if garbage collection is on: blocks then need an age (BlockPool::searches).
   [[nodiscard]] bool CountsAges() const;
   PoolStatistics& StatisticsOf(bool small) { return small ? statistics.small_pool : statistics.large_pool; }
-  // Counts free blocks with neighbors. Like PyTorch, without those in expandable segments.
+  // Updates the statistics about inactive split blocks (free blocks that are a part of a segment). Like
+  // PyTorch, ignores blocks of expandable segments.
   void CountSplitFree(const Block& block, int64_t count, int64_t bytes);
+  // Add to and subtract from the reserved bytes and their statistics.
   void Reserve(bool small, uint64_t bytes);
   void Unreserve(bool small, uint64_t bytes);
+  // Sends an event to the listener.
   void Tell(Action action, uint64_t address, uint64_t bytes, StreamIndex stream, PoolIndex pool);
 
   const Release* release;

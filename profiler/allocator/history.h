@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history of one device's allocator, as PyTorch records it: the events in order, and the segments at the
-// end. TensorFlow's regions are segments here.
+// What one device's allocator did: its events in order, and its segments after the last event. For
+// TensorFlow, a segment is a region of its BFC allocator.
 //
-// Snapshots, traces and test programs are all converted to this form. PyTorch: TraceEntry, SegmentInfo and
-// BlockInfo in c10/core/CachingDeviceAllocator.h (2.1 to 2.15).
+// Snapshots, traces and test programs are all converted to a History. The struct follows TraceEntry,
+// SegmentInfo and BlockInfo in PyTorch's c10/core/CachingDeviceAllocator.h (2.1 to 2.15).
 //
 //   inside one malloc:  [free_completed ...] [segment_free | segment_unmap ...]
 //                       [segment_alloc | segment_map ...]  alloc | oom
-//   inside one free:    free_requested [free_completed]    the second comes later if another stream still
-//                                                          used the block
+//   inside one free:    free_requested [free_completed]    free_completed comes later if another stream
+//                                                          still used the block
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ using StreamIndex = uint32_t;
 // Index into History::pools. Index 0 is always the default pool, {0, 0}.
 using PoolIndex = uint16_t;
 constexpr PoolIndex kDefaultPool = 0;
-// Snapshots of PyTorch before 2.8 do not record the pool of an event. The pool is that of the segment at the
-// address.
+// The pool of an event is not recorded (snapshots of PyTorch before 2.8). The event then belongs to the pool
+// of the segment that contains Event::address.
 constexpr PoolIndex kUnknownPool = 0xffff;
 
 // PyTorch's MempoolId_t: {capture id, 0} for the pool of a CUDA graph, {0, n} for torch.cuda.MemPool and
@@ -36,17 +36,19 @@ struct PoolId {
   friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
-// True if a file's `address` and `bytes` can be device memory. The end of a larger value could overflow.
+// True if a file's `address` and `bytes` can be device memory. Rejects values so large that address + bytes
+// could overflow.
 constexpr bool IsMemory(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kBeyond = uint64_t{1} << 60;
   return address != 0 && bytes != 0 && address < kBeyond && bytes < kBeyond;
 }
 
-// Numbered as PyTorch's TraceEntry::Action.
+// The kinds of events, with the numbers of PyTorch's TraceEntry::Action. Each comment tells what Event::bytes
+// contains.
 enum class Action : uint8_t {
   kAlloc,          // bytes = as requested, not rounded
-  kFreeRequested,  // bytes = as at its alloc
-  kFreeCompleted,  // bytes = as at its alloc
+  kFreeRequested,  // bytes = same as in the block's kAlloc
+  kFreeCompleted,  // bytes = same as in the block's kAlloc
   kSegmentAlloc,   // cudaMalloc; bytes = size
   kSegmentFree,    // cudaFree; bytes = size
   kSegmentMap,     // expandable segments only; bytes = newly mapped
@@ -75,24 +77,25 @@ enum class BlockUse : uint8_t {
 
 struct BlockState {
   uint64_t address = 0;
-  uint64_t bytes = 0;            // size of the block: rounded, with its slack
+  uint64_t bytes = 0;            // size of the block, including rounding
   uint64_t requested_bytes = 0;  // requested by the program; 0 = unknown (PyTorch before 2.0) or free
   BlockUse use = BlockUse::kFree;
 };
 
-// One cudaMalloc, or one run of mapped pages of an expandable segment. The blocks fill it, in order.
+// A segment from one cudaMalloc, or one contiguous run of mapped pages of an expandable segment. `blocks`
+// cover the segment without gaps, in order of address.
 struct SegmentState {
   uint64_t address = 0;
   uint64_t bytes = 0;
   StreamIndex stream = 0;
   PoolIndex pool = kDefaultPool;
-  bool large = false;  // true: belongs to the large pool ("segment_type")
+  bool large = false;  // true = in the large pool, false = in the small pool ("segment_type")
   bool expandable = false;
   int64_t registration = -1;  // "registration_counter", 2.11 and later: the order of creation
   std::vector<BlockState> blocks;
 };
 
-// The allocator that made the history.
+// Which allocator made the history: PyTorch's or TensorFlow's.
 using Model = model::AllocatorModel;
 
 struct History {
@@ -103,24 +106,24 @@ struct History {
                               // or unknown
   uint64_t device_bytes = 0;  // memory of the device; 0 = unknown
 
-  std::vector<uint64_t> streams{0};     // handles
-  std::vector<PoolId> pools{PoolId{}};  // ids
+  std::vector<uint64_t> streams{0};     // handle of each StreamIndex
+  std::vector<PoolId> pools{PoolId{}};  // id of each PoolIndex
 
   std::vector<Event> events;
 
-  // Segments after the last event, in order of address.
+  // Segments after the last event, in order of address. Valid only if has_segments is true.
   std::vector<SegmentState> segments;
   bool has_segments = false;
-  // The allocator was empty before the first event. Needed only without segments.
+  // True if the allocator was empty before the first event. Used only if has_segments is false.
   bool complete = false;
 };
 
-// Text for users: "alloc, 512 bytes at 0x7f00, stream 1".
+// Describes an event for users: "alloc, 512 bytes at 0x7f00, stream 1".
 [[nodiscard]] std::string Describe(const Event& event);
 [[nodiscard]] std::string Hex(uint64_t address);
-// Text for users: the block at an address, "free, 4096 bytes from 0x7e00".
+// Describes the block that contains `address` for users: "free, 4096 bytes from 0x7e00".
 [[nodiscard]] std::string DescribePlace(const std::vector<SegmentState>& segments, uint64_t address);
-// The first difference between two states; "" if they are equal.
+// Describes the first difference between two states for users; "" if they are equal.
 [[nodiscard]] std::string FirstDifference(const std::vector<SegmentState>& ours,
                                           const std::vector<SegmentState>& theirs);
 

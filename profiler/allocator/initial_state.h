@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator's state before the first event, computed by undoing the events from the segments at the end.
+// Computes the allocator's state before the first event of a history. Most snapshots begin in the middle of a
+// run, when the allocator already has segments and blocks.
+//
+// The computation starts from the segments at the end of the history and undoes the events, the last event
+// first.
 //
 //   events    alloc C, free B
 //   end       A, C
-//   before    A, B             C is undone; B was freed, so it was there before
+//   before    A, B             undoing "free B" adds B; undoing "alloc C" removes C
 //
-// Most snapshots begin in the middle of a run. A block that the history frees but never allocated was there
-// before. After the first contradiction the state is a best guess.
+// If two events contradict each other, the result is a best guess.
 #pragma once
 
 #include <optional>
@@ -25,20 +28,20 @@ struct Contradiction {
 };
 
 struct InitialState {
-  // In order of address. Each run of mapped pages has its own entry.
+  // In order of address. Each contiguous run of mapped pages of an expandable segment has its own entry.
   std::vector<SegmentState> segments;
-  std::vector<ExpandableRange> ranges;  // the expandable ranges that contain these runs
+  std::vector<ExpandableRange> ranges;  // the address ranges of the expandable segments
   std::optional<Contradiction> contradiction;
-  uint64_t blocks = 0;  // in use
+  uint64_t blocks = 0;  // number of blocks in use
 
   [[nodiscard]] bool empty() const { return segments.empty(); }
 };
 
-// `settings`: those of the recorded run. `device_bytes` determines the address range of expandable segments.
-// O(n log n).
+// `settings`: the allocator settings of the recorded run. `device_bytes`: memory of the device; PyTorch
+// derives the address range of an expandable segment from it. O(n log n).
 [[nodiscard]] InitialState InitialStateOf(const History& history, const Settings& settings,
                                           const Release& release, uint64_t device_bytes);
-// With the settings, release and device size of `model`.
+// Like the function above, with the settings, release and device size of `model`.
 [[nodiscard]] InitialState InitialStateOf(const History& history, const DeviceAllocator& model);
 
 // Puts the state into an empty model.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of a given capacity, for questions about hypothetical runs. Its addresses only grow.
+// A model of the CUDA driver for a device with a given capacity, for predictions about changed runs. Counts
+// the used memory and returns a new address for each segment.
 //
-// Addresses matter only as a tie-break among free blocks of equal size.
+// Addresses are never reused. The allocator compares addresses only to choose among free blocks of equal
+// size.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +24,8 @@ class ModeledDriver : public Driver {
   explicit ModeledDriver(uint64_t capacity = kUnlimited, uint64_t first_address = uint64_t{1} << 40)
       : free_(capacity), next_(first_address) {}
 
-  // Counts a segment from before the run as allocated. Its address is below `first_address`.
+  // Counts a segment that existed before the run as allocated. The segment's address must be below
+  // `first_address`.
   void Hold(uint64_t bytes) { free_ -= std::min(free_, Whole(bytes)); }
 
   uint64_t AllocateSegment(uint64_t bytes) override { return Take(bytes) ? TakeAddresses(bytes) : 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion between the allocator's state and the form of a snapshot: Adopt reads it, Segments writes it.
+// Converts between the segments of a snapshot (SegmentState) and the state of the modeled allocator (Heap).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace vramscope::allocator {
 
-// Address range of an expandable segment. Its pages may be mapped or not.
+// The address range of an expandable segment, including its unmapped pages.
 struct ExpandableRange {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -20,13 +20,15 @@ struct ExpandableRange {
   bool large = false;
 };
 
-// Adds a segment of a recording at its address, which must be unused. Its blocks must fill it.
+// Adds a segment of a recording to `heap`. The segment's addresses must be unused, and its blocks must cover
+// the segment without gaps.
 void Adopt(Heap& heap, const SegmentState& segment);
-// Adds a whole range of expandable memory, with the mapped runs in order of address.
+// Adds an expandable segment to `heap`. `mapped`: all contiguous runs of mapped pages in `range`, in order of
+// address.
 void AdoptExpandable(Heap& heap, ExpandableSegments& expandable, const ExpandableRange& range,
                      const std::vector<const SegmentState*>& mapped);
 
-// The segments as torch.cuda.memory_snapshot() would list them. O(blocks).
+// Returns the segments of `heap` as torch.cuda.memory_snapshot() would list them. O(blocks).
 [[nodiscard]] std::vector<SegmentState> Segments(const Heap& heap);
 
 }  // namespace vramscope::allocator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The differences between two runs: at their peaks by category, module, operator and line of code, and step
-// by step. Steps are matched by number.
+// Compares two runs. The result contains the differences at the peaks (by category, module, operator and line
+// of code), and the peak of each step. Steps with the same number are compared.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,22 @@
 
 namespace vramscope::diff {
 
+// One of the two runs.
 struct Side {
   std::string path;
-  report::Answer answer;  // with all owners (Request::top = 0); moments[0] has the peak's blocks
+  report::Answer answer;  // with all owners (Request::top = 0); moments[0] has the blocks at the peak
   Facts facts;
 };
 
-// `path`: file of the run. `request` selects device and process. Fails as BuildAnswer does. A run without
-// allocations has an answer without a device.
+// Prepares one run for the comparison. `path`: file of the run. `request` selects device and process. Returns
+// the same errors as report::BuildAnswer. If the run has no allocations, `answer` has no device.
 [[nodiscard]] Result<Side> SideOf(const std::string& path, const classify::Analysis& analysis,
                                   report::Request request);
 
-// Fails if the run has no allocations.
+// Returns an error if the run has no allocations.
 [[nodiscard]] Status IsComparable(const Side& side);
 
-// Bytes on both sides for one name.
+// Bytes in both runs for one name, such as a category.
 struct Row {
   std::string name;
   uint64_t before = 0;
@@ -39,17 +40,17 @@ struct Row {
 
 struct OwnerRow : Row {
   report::Owner::Kind kind{};
-  uint32_t members_before = 0;  // modules that match a pattern
+  uint32_t members_before = 0;  // number of modules, if `name` is a pattern for several modules
   uint32_t members_after = 0;
 };
 
 struct StepRow {
   uint32_t step = 0;
-  uint64_t before = 0;  // peak of the step, allocated bytes
+  uint64_t before = 0;  // peak of allocated bytes in the step
   uint64_t after = 0;
 };
 
-// A change in the program, and its effect.
+// A difference between the two programs or their settings that explains a part of the peak's change.
 struct Cause {
   enum class Kind : uint8_t {
     kOptimizer,
@@ -67,14 +68,15 @@ struct Cause {
   std::string what;   // "1 more module: blocks.2 (12 parameters)"
   int64_t bytes = 0;  // the part of the peak's change that this cause explains; 0 = unknown
 };
+// Returns the name of `kind` in JSON.
 [[nodiscard]] const char* CauseKey(Cause::Kind kind);
 
 struct Diff {
   Row peak;                      // allocated bytes
   std::vector<Row> categories;   // largest change first
-  std::vector<OwnerRow> owners;  // by kind, largest change first; only changed rows
+  std::vector<OwnerRow> owners;  // only changed rows; sorted by kind, then largest change first
   std::vector<StepRow> steps;    // steps that both runs have finished
-  uint32_t steps_before = 0;
+  uint32_t steps_before = 0;     // number of steps
   uint32_t steps_after = 0;
   std::vector<Cause> causes;  // largest effect first
   // Facts that cannot be compared, because one side did not record them or uses another allocator.
@@ -87,7 +89,7 @@ struct Diff {
 // Defined in causes.cc.
 [[nodiscard]] std::vector<Cause> FindCauses(const Side& before, const Side& after);
 
-// One JSON document (docs/json.md).
+// Returns the answer of `vramscope diff --json` (docs/json.md).
 [[nodiscard]] std::string ToJson(const Side& before, const Side& after, const Diff& diff);
 
 }  // namespace vramscope::diff

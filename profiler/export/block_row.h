@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block as a row of a table: the fields that the CSV and SQLite exports contain.
+// Computes the row of a block for the CSV and SQLite exports and the Python tables.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ struct BlockRow {
   const model::Block* block = nullptr;
   std::optional<uint64_t> requested;
   uint64_t alloc_ns = 0;
-  std::optional<uint64_t> free_ns;  // none: alive at the end
+  std::optional<uint64_t> free_ns;  // nullopt = the block is alive at the end
   uint32_t step = 0;                // 0 = outside all steps
   timeline::Phase phase{};
-  classify::Category first{};
-  classify::Category last{};
-  std::optional<classify::Category> at_peak;  // none: not alive at the peak, or on another device
+  classify::Category first{};                 // category after the allocation
+  classify::Category last{};                  // category before the free, or at the end
+  std::optional<classify::Category> at_peak;  // nullopt = not alive at the peak, or on another device
   std::string_view name;
   std::string_view module;
   std::string_view op;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aligns the clocks of different hosts, and finds ranks that are late on the aligned clock.
 //
-// Ranks that train together wait for each other. So step N ends on all ranks within about a millisecond, even
-// if their clocks differ.
+// Ranks that train together wait for each other. Therefore step N ends on all ranks within about one
+// millisecond, even if the clocks of their hosts show different times.
 //
-//   step ends by the clock of the host      node-0 10.0  11.0  12.0      node-1 13.1  14.1  15.1
-//   node-1 is 3.1 s ahead in every step, so its clock is ahead. After subtraction both end together.
-//   A rank that is 0.4 s behind the others on its own host is late itself: they share one clock.
+//   end of steps by the host's clock (s)    node-0 10.0  11.0  12.0      node-1 13.1  14.1  15.1
+//   In every step, node-1 is 3.1 s ahead. Therefore its clock is 3.1 s ahead. Without this lead, the steps of
+//   both hosts end together. Ranks of one host share one clock: if one of them ends its steps 0.4 s after the
+//   others, that rank is late.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +22,22 @@ namespace vramscope::fleet {
 struct HostClock {
   std::string host;  // "" = unknown
   uint32_t ranks = 0;
-  int64_t offset_ns = 0;     // lead over the first host's clock
+  int64_t offset_ns = 0;     // how far this clock is ahead of the first host's clock
   double drift_ppm = 0;      // how much faster than the first host's clock, in millionths
   uint64_t residual_ns = 0;  // median distance between a step's end and its predicted end
-  uint32_t steps = 0;        // compared steps
+  uint32_t steps = 0;        // number of compared steps
 };
 
 struct Timing {
-  // Median delay of the rank's steps after the median rank's; negative = earlier.
+  // How much later this rank ends a step than the median rank (median of all steps); negative = earlier.
   std::optional<int64_t> behind_ns;
-  // Steps that the median rank had finished and this rank had not.
+  // Number of steps that the median rank has finished and this rank has not.
   uint32_t steps_behind = 0;
 };
 
 struct Clocks {
   std::vector<HostClock> hosts;  // in order of their first rank
-  std::vector<Timing> ranks;     // by index into the summaries
+  std::vector<Timing> ranks;     // one entry for each element of `ranks` of AlignClocks()
   uint64_t step_ns = 0;          // median time from one step's end to the next
 };
 

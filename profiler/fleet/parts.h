@@ -12,11 +12,12 @@
 
 namespace vramscope::fleet {
 
-// Appends the part `later` to `rank`. For a step in both, the figures in `rank` are kept, because a part may
+// Adds the part `later` to `rank`. If both contain a step, keeps the figures in `rank`, because a part may
 // contain only the end of its first step.
 void AddPart(RankSummary later, RankSummary& rank);
 
-// Joins the parts of each recording, in any order. Other ranks stay as they are.
+// Joins the parts of each recording. `ranks` may contain them in any order. Ranks without parts are not
+// changed.
 void JoinParts(std::vector<RankSummary>& ranks);
 
 }  // namespace vramscope::fleet

@@ -15,12 +15,14 @@ namespace vramscope::fleet {
 
 [[nodiscard]] bool IsTrace(const std::string& path);
 
-// The traces that the process has open, or else those of its nearest ancestor.
+// Returns the traces that the process has open. If it has none open, returns those of its nearest ancestor
+// that has traces open.
 [[nodiscard]] std::vector<std::string> TracesOf(uint32_t pid);
 
-// The traces and snapshots in `paths`, recognized by content. Folders are searched recursively. A summary
-// counts as its trace. Sorted by name, without duplicates. Fails if a path does not exist or nothing was
-// found.
+// Returns the files in `paths`, and the traces and snapshots in the folders of `paths`. Folders are searched
+// recursively. Traces and snapshots are recognized by their content, traces also by ".vms". For a summary,
+// returns the path of its trace. The result is sorted by name, without duplicates. Returns an error if a path
+// does not exist or if no file was found.
 [[nodiscard]] Result<std::vector<std::string>> FindFiles(const std::vector<std::string>& paths);
 
 struct ReadRanks {
@@ -28,18 +30,21 @@ struct ReadRanks {
   std::vector<std::string> unreadable;  // one sentence for each file
   size_t summaries = 0;                 // files for which only the summary was read
 };
-// Reads the ranks of all files and joins parts (parts.h). `progress` is called before each file, with its
-// 0-based number. If a summary is out of date or damaged, the trace is read.
+// Reads the ranks of all files and joins parts (parts.h). Reads the summary of a trace if it has one that is
+// neither out of date nor damaged; otherwise reads the trace. Calls `progress` before each file, with the
+// file's 0-based number.
 [[nodiscard]] ReadRanks ReadFiles(const std::vector<std::string>& files,
                                   const std::function<void(size_t)>& progress = {});
 
-// The ranks of one file.
+// Returns the ranks of one file.
 [[nodiscard]] Result<std::vector<RankSummary>> SummarizeFile(const std::string& path);
 
-// The summary to store next to the trace at `path`. "" for a job of one rank.
+// Returns the text of the summary that is stored next to the trace at `path`; "" if the job has only one
+// rank.
 [[nodiscard]] Result<std::string> SummaryFor(const std::string& path);
 
-// For ExplainHere(). Keeps the run that was opened last.
+// Returns the function that ExplainHere() needs to open a rank's file. The function keeps the run that it
+// opened last.
 [[nodiscard]] OpenSide SideOpener();
 
 }  // namespace vramscope::fleet

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spread of figures that should be equal on all ranks.
+// Finds outliers among figures that should be equal on all ranks, such as the peak of allocated bytes.
 //
-// Why median and MAD (median distance from the median): one extreme rank would shift mean and standard
-// deviation, and no longer look unusual.
+// The computation uses the median and the MAD (median distance from the median). One extreme rank would
+// change mean and standard deviation so much that the rank would no longer look unusual.
 //
 //   8.0 8.1 8.0 8.0 8.1 8.0 8.1 11.2 GiB: median 8.05, MAD 0.05, spread (11.2 - 8.0) / 8.05 = 40 %
-//   limit max(6 x 1.4826 x 0.05, 2 % of 8.05) = 0.44: only the last one stands out
+//   limit max(6 x 1.4826 x 0.05, 2 % of 8.05) = 0.44: only 11.2 stands out
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct Spread {
 
   // (highest - lowest) / median; 0 if the median is 0.
   [[nodiscard]] double share() const;
-  // Values further than this from the median stand out: six standard deviations (estimated from the MAD), and
-  // at least 2 % of the median.
+  // Returns the distance from the median above which a value stands out: six standard deviations (estimated
+  // from the MAD), but at least 2 % of the median.
   [[nodiscard]] uint64_t limit() const;
   [[nodiscard]] bool StandsOut(uint64_t value) const;
 };
 
-// `values`: in any order. All members are 0 without values.
+// `values`: in any order. If `values` is empty, all members are 0.
 [[nodiscard]] Spread SpreadOf(std::vector<uint64_t> values);
 
-// The lower median; 0 without values.
+// Returns the median, or the lower of the two middle values. Returns 0 if `values` is empty.
 [[nodiscard]] int64_t MedianOf(std::vector<int64_t> values);
 
 }  // namespace vramscope::fleet

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spread of the peers' peaks in each step, to find the step from which a rank differs.
+// Finds the step from which a rank's peak differs from the peaks of the other ranks in its group.
 //
 //   step             1     2     3     4
-//   three peers      2.0   2.0   2.0   2.0 GiB
+//   other ranks      2.0   2.0   2.0   2.0 GiB
 //   the rank         2.0   2.0   3.1   3.1 GiB     stands out since step 3
 #pragma once
 
@@ -17,11 +17,11 @@ namespace vramscope::fleet {
 
 class StepSpreads {
  public:
-  // `job` must have its groups and outlive this object.
+  // `job.groups` must be filled. `job` must outlive this object.
   explicit StepSpreads(const Job& job) : job_(job) {}
 
-  // The step from which the rank's peak stands out in every step until the last one. 0 if it stands out from
-  // the first step, or not in the last one.
+  // Returns the number of the step since which the rank's peak has been an outlier in every step (spread.h).
+  // Returns 0 if the peak is an outlier in all steps, or not in the last step.
   [[nodiscard]] uint32_t StandsOutSince(size_t rank);
 
  private:

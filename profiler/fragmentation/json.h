@@ -11,7 +11,7 @@ namespace vramscope::fragmentation {
 
 [[nodiscard]] std::string ToJson(const Subject& subject, const Answer& answer, int indent = 2);
 
-// Parts of both answers.
+// Parts that both answers contain.
 [[nodiscard]] nlohmann::ordered_json CausesJson(const Decomposition& causes);
 [[nodiscard]] nlohmann::ordered_json MomentJson(const Subject& subject, const MomentAnswer& moment);
 [[nodiscard]] nlohmann::ordered_json SegmentsJson(const Subject& subject,

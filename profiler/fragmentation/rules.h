@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size rules for the settings and release of a history (profiler/allocator/sizing.h).
+// How the allocator of a history rounds sizes, for the history's settings and PyTorch release
+// (profiler/allocator/sizing.h).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Rules {
   allocator::Settings settings;  // only for PyTorch
   const allocator::Release* release = &allocator::Releases().back();
 
-  // The block size for a request of `bytes`.
+  // Returns the block size for a request of `bytes`.
   [[nodiscard]] uint64_t Rounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::RoundedSize(bytes, settings, *release);
   }
@@ -30,8 +31,9 @@ struct Rules {
   [[nodiscard]] uint64_t PlainlyRounded(uint64_t bytes) const {
     return is_bfc() ? Bfc::Rounded(bytes) : allocator::PlainlyRounded(bytes);
   }
-  // The size of the block that a request of `rounded` bytes gets from a free block of `free_bytes`.
-  // `expandable`: the free block is expandable memory.
+  // Returns the size of the block that a request of `rounded` bytes gets from a free block of `free_bytes`:
+  // `rounded` if the free block is split, otherwise `free_bytes`. `expandable`: the free block is in an
+  // expandable segment.
   [[nodiscard]] uint64_t BlockBytes(uint64_t rounded, uint64_t free_bytes, bool large,
                                     bool expandable) const {
     if (rounded >= free_bytes) return free_bytes;
@@ -40,7 +42,7 @@ struct Rules {
         allocator::IsSplit(free_bytes, rounded, !large, expandable || settings.expandable_segments, settings);
     return split ? rounded : free_bytes;
   }
-  // Size of the cudaMalloc for a request of `rounded` bytes that finds no free block.
+  // Returns the size of the cudaMalloc for a request of `rounded` bytes that finds no free block.
   [[nodiscard]] uint64_t SegmentBytes(uint64_t rounded) const {
     return is_bfc() ? rounded : allocator::SegmentBytes(rounded, settings);
   }
@@ -56,7 +58,8 @@ struct Rules {
   [[nodiscard]] bool is_bfc() const { return model == allocator::Model::kBfc; }
 };
 
-// Uses default settings if the release refuses the history's settings.
+// Returns the rules of a history. If its PyTorch release does not accept its settings, returns the rules for
+// the default settings.
 [[nodiscard]] Rules RulesOf(const allocator::History& history);
 
 }  // namespace vramscope::fragmentation

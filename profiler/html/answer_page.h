@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answers of `vramscope diff` and `vramscope fleet` as one HTML file each, like the report's page
+// Makes one HTML page from the answer of `vramscope diff` or `vramscope fleet`, like the page of a report
 // (page.h).
 //
-// The input is JSON text, so that the page has the same numbers as the terminal.
+// The input is the JSON text of the answer. Therefore the page has the same numbers as the terminal.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace vramscope::html {
 
 struct AnswerContent {
   std::string document;  // the output of `vramscope diff --json`, or of fleet::PageJson()
-  std::string headline;  // first line on the terminal
+  std::string headline;  // the first line that the terminal shows
   std::string title;
   std::string version;                                    // of vramscope
   const model::Framework* framework = &model::PyTorch();  // for the names of categories

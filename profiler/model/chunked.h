@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An append-only array in chunks: elements never move and appending never copies.
+// An append-only array that is stored in chunks of equal size. Elements never move, and appending never
+// copies them.
 //
-// A growing vector would need twice the memory for a moment. Reading costs one more load than a vector.
+// A std::vector that grows needs memory for its old and its new array at the same time. Reading an element of
+// a Chunked takes one load more than with a std::vector.
 #pragma once
 
 #include <cassert>

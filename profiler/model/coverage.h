@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which hooks were in place and which failed, over all processes.
+// Combines the coverage reports of all processes: for each hook, whether it was in place and how often it
+// failed.
 //
-//   process 1   python.names hooked    python.names failed (KeyError: 7)    python.names failed
-//   process 2   python.names proven
-//                                      -> proven, 2 processes, 2 failures
+//   process 1 reports:   python.names hooked, python.names failed (KeyError: 7), python.names failed
+//   process 2 reports:   python.names proven
+//   result:              python.names: proven, 2 processes, 2 failures
 //
-// A failed hook still counts as in place.
+// A hook that failed at some calls still counts as in place.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@
 
 namespace vramscope::model {
 
-// The hook itself raised an error. The program's call continued. One event per failure; the first has the
-// error as its detail.
+// State of a report that the hook itself raised an error; the program's call continued. There is one report
+// for each failure. The first one has the error's text as its detail.
 inline constexpr auto kHookFailed = static_cast<trace::CoverageState>(4);
 
 struct Hook {
   std::string name;
   trace::CoverageState state{};  // the best state that any process reported
   std::string detail;
-  uint64_t processes = 0;  // number of processes that reported it
+  uint64_t processes = 0;  // number of processes that reported this hook
   uint64_t failures = 0;
   std::string failure;  // the first failure: "KeyError: 7"
 
@@ -34,7 +35,8 @@ struct Hook {
   }
 };
 
-// Sorted by name. `coverage` is in trace order. The last state of each process counts.
+// Returns one entry for each hook, sorted by name. `coverage`: all reports in the order of the trace. If a
+// process reported several states of a hook, its last state counts.
 [[nodiscard]] std::vector<Hook> HooksOf(std::span<const Coverage> coverage);
 
 }  // namespace vramscope::model

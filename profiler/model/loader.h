@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a Run from events, one at a time and in one pass.
+// Builds a Run from the events of a trace, in one pass over the events.
 //
-// Each part fills its own tables of the run:
+// Each part of the loader fills its own tables of the run:
 //
-//   event ──► Loader ──┬── OpenScopes     ranges and contexts: what each thread has open
+//   event ──► Loader ──┬── OpenScopes     ranges, modules and operators that are open on each thread
 //                      ├── LiveBlocks     which block an address belongs to
-//                      ├── SavedTensors   what autograd keeps
+//                      ├── SavedTensors   which blocks autograd keeps for backward
 //                      ├── LabelLoader    the roles and names of blocks
-//                      ├── DeviceTotals   the allocator's own totals, and bytes that nobody saw
-//                      └── DriverLoader   the driver level
+//                      ├── DeviceTotals   the allocator's own totals, and bytes without a recorded allocation
+//                      └── DriverLoader   calls of the CUDA driver
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ class Loader {
   Loader& operator=(const Loader&) = delete;
 
   void Add(std::span<const trace::Event> events);
-  // The run; the loader is empty afterwards.
+  // Returns the run. The loader is empty afterwards.
   [[nodiscard]] Run Finish() &&;
 
  private:
@@ -54,7 +54,7 @@ class Loader {
   DeviceIndex FindDevice(ProcessIndex process, uint64_t code);
   void EndBlock(BlockId id, DeviceIndex device);
   uint16_t FindStream(uint64_t stream);
-  // The live block that begins at `address`, or nullptr.
+  // Returns the live block that begins at `address`; nullptr if there is none.
   [[nodiscard]] const BlockId* BlockAt(uint64_t address, ProcessIndex process) const;
   [[nodiscard]] bool InheritedFromParent(ProcessIndex process, uint64_t address) const;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open scopes of each thread: ranges, modules, operators and autograd nodes. Open scopes are the context
-// and the stack of each new block.
+// Follows which scopes each thread has open: ranges, modules, operators and autograd nodes. A new block gets
+// the context and the Python stack of the scopes that are open at its allocation.
 //
-// The end of a range also closes everything that was opened inside it.
+// The end of a scope also closes all scopes that were opened inside it.
 //
 //   module "layers.0"          context  layers.0
 //     op aten::linear          context  layers.0 / aten::linear
 //       op aten::addmm         context  layers.0 / aten::linear / aten::addmm
-//   end of module "layers.0"   context  as before the module; both operators are closed too
+//   end of module "layers.0"   context  same as before the module; both operators are closed too
 #pragma once
 
 #include <unordered_map>
@@ -24,32 +24,34 @@ class OpenScopes {
   // `run` must already have all its threads and processes.
   explicit OpenScopes(Run& run);
 
-  // Each event's thread is one of the run's; `now` is the event's index.
+  // In all functions, the thread of `event` must be in Run::threads. `now`: index of the event.
   void BeginRange(const trace::Event& event, ProcessIndex process, EventIndex now);
   void EndRange(const trace::Event& event, ProcessIndex process, EventIndex now);
   void BeginNode(const trace::Event& event, ProcessIndex process);
   void EndNode(const trace::Event& event);
   void BeginOp(const trace::Event& event);
   void EndOp(const trace::Event& event);
-  // Call when an autograd node is created. The node's allocations belong to the module that is open now.
+  // Call when an autograd node is created. Allocations of this node in backward later belong to the module
+  // that is open now.
   void NoteCreatedNode(const trace::Event& event, ProcessIndex process);
 
   [[nodiscard]] ContextId ContextOn(ThreadIndex thread) const { return threads_[thread].context; }
-  // trace::StackId of the open program call: the Python stack of the outermost operator. 0: none.
+  // Returns the trace::StackId of the innermost open operator that has a recorded Python stack; 0 if there is
+  // none.
   [[nodiscard]] uint32_t StackOn(ThreadIndex thread) const { return threads_[thread].stack; }
-  // Like StackOn(thread), or `of_event` if no operator's stack is open.
+  // Like StackOn(thread), but returns `of_event` if there is none.
   [[nodiscard]] uint32_t StackOn(ThreadIndex thread, uint64_t of_event) const {
     return StackOn(thread) != 0 ? StackOn(thread) : static_cast<uint32_t>(of_event);
   }
-  // The id of the innermost open kCheckpoint range; 0: none.
+  // Returns the id of the innermost open kCheckpoint range; 0 if there is none.
   [[nodiscard]] uint64_t CheckpointOn(ThreadIndex thread) const {
     return threads_[thread].checkpoints.empty() ? 0 : threads_[thread].checkpoints.back();
   }
 
  private:
   struct OpenContext {
-    ContextId before;       // the context to restore when it ends
-    uint32_t stack_before;  // the Thread::stack to restore when it ends
+    ContextId before;       // Thread::context before this scope; restored at its end
+    uint32_t stack_before;  // Thread::stack before this scope; restored at its end
   };
   struct Thread {
     ContextId context = 0;
@@ -59,9 +61,9 @@ class OpenScopes {
     OpenStack<uint64_t> checkpoints;  // ids of the open kCheckpoint ranges
   };
   struct Process {
-    // NVTX ranges of all threads, by the event that ends them.
+    // Open NVTX ranges of all threads. Key: computed from the fields that the range's begin and end share.
     std::unordered_map<uint64_t, std::vector<uint32_t>> nvtx;
-    // Sequence number + 1 of an autograd node -> the module path that was open when it was created.
+    // Sequence number + 1 of an autograd node -> the module path that was open when the node was created.
     FlatMap created;
   };
 

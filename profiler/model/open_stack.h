@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranges that a thread has begun and not ended, innermost last.
+// The stack of the ranges that a thread has begun and not ended. The innermost range is the last entry.
 //
-// Ends find their begins in O(1), even among a million open ranges.
+// The end of a range finds its begin in O(1), even among a million open ranges.
 //
 //   Begin(A) Begin(B) Begin(A) Begin(C)     last_: A -> 3, B -> 2, C -> 4; `below` of the second A is 1
 //   EndFrom(2)                              last_: A -> 1, B -> 2
@@ -22,7 +22,7 @@ class OpenStack {
   [[nodiscard]] const T& operator[](size_t place) const { return entries_[place].value; }
   [[nodiscard]] const T& back() const { return entries_.back().value; }
 
-  // A later Find with the same `key` finds this entry.
+  // Adds an entry, the new innermost one. Find(key) then returns its position.
   void Begin(uint64_t key, const T& value) {
     const auto place = static_cast<uint32_t>(entries_.size() + 1);
     const auto [last, fresh] = last_.Insert(NotZero(key), place);
@@ -30,13 +30,13 @@ class OpenStack {
     *last = place;
   }
 
-  // The position of the innermost entry with that key, or size() if there is none. O(1).
+  // Returns the position of the innermost entry with this key; size() if there is none. O(1).
   [[nodiscard]] size_t Find(uint64_t key) const {
     const uint32_t* last = last_.Find(NotZero(key));
     return last == nullptr ? size() : *last - 1;
   }
 
-  // Ends the entry at `place` and all that began after it.
+  // Removes the entry at position `place` and all entries after it.
   void EndFrom(size_t place) {
     for (; entries_.size() > place; entries_.pop_back()) {
       const Entry& entry = entries_.back();
@@ -52,12 +52,12 @@ class OpenStack {
   struct Entry {
     T value;
     uint64_t key;
-    uint32_t below;  // place + 1 of the next outer entry with this key; 0 = none
+    uint32_t below;  // position + 1 of the next outer entry with the same key; 0 = none
   };
   static uint64_t NotZero(uint64_t key) { return key == 0 ? 1 : key; }
 
   std::vector<Entry> entries_;
-  FlatMap last_;  // key -> place + 1 of its innermost entry
+  FlatMap last_;  // key -> position + 1 of the innermost entry with this key
 };
 
 }  // namespace vramscope::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: the interface through which all analysis reads a run. The run may be a trace file, a PyTorch
-// snapshot or a test.
+// Source: the interface through which all analyses read a recorded run. The data may come from a trace file,
+// a PyTorch snapshot or a test.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,16 @@
 
 namespace vramscope::model {
 
-// Metadata of a source that has the order of its events but not their times.
+// Three keys of a source's metadata and their values.
+//
+// The source has the order of its events but not their times.
 inline constexpr char kTimesKey[] = "times";
 inline constexpr char kEventNumbers[] = "event numbers";
-// Metadata of a source that first lists what existed before its history.
+// The recording began in the middle of the run. The first events list the blocks that existed before.
 inline constexpr char kBeginKey[] = "begin";
 inline constexpr char kInTheMiddle[] = "in the middle";
-// Metadata of a source that reports completed frees (free_completed). A free without that event is pending.
-// In other sources a free is complete when requested.
+// The source reports when a free has completed (free_completed). A free without this event is pending. In
+// other sources, a free completes when it is requested.
 inline constexpr char kFreesKey[] = "frees";
 inline constexpr char kInTwoHalves[] = "requested and completed";
 
@@ -33,14 +35,15 @@ class Source {
   virtual const std::vector<trace::ThreadInfo>& threads() const = 0;
   virtual const trace::Metadata& metadata() const = 0;
   virtual const trace::Damage& damage() const = 0;
-  virtual uint64_t event_count() const = 0;  // for progress; fewer may be readable
+  // Number of events, for the display of progress. If the file is damaged, fewer events can be read.
+  virtual uint64_t event_count() const = 0;
 
-  // "" for 0 and for unknown ids. Lives as long as the source.
+  // Returns the text of `id`; "" for 0 and for unknown ids. The text is valid while the source exists.
   virtual std::string_view String(trace::StringId id) const = 0;
-  // Frames from outermost to innermost; empty for 0 and unknown ids.
+  // Returns the frames of a stack, outermost first; empty for 0 and for unknown ids.
   virtual std::vector<trace::StringId> Stack(trace::StackId id) const = 0;
 
-  // Recorded source files; usually none.
+  // Source files that the trace contains (record --embed-source).
   virtual const trace::SourceFiles& source_files() const {
     static const trace::SourceFiles none;
     return none;
@@ -56,7 +59,7 @@ class Source {
     return none;
   }
 
-  // All events in order, in batches. `visit` returns false to stop early.
+  // Calls `visit` with all events in order, in batches, until `visit` returns false.
   using Visit = std::function<bool(std::span<const trace::Event>)>;
   virtual Status ForEachBatch(const Visit& visit) const = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The deadline of a search.
+// The deadline of a search for a packing. It can be checked very often, because it rarely reads the clock.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ class Deadline {
 
   explicit Deadline(Clock::time_point end) : end_(end) {}
 
-  // True if the time is up. `work`: operations since the last call, roughly. Reads the clock once per 65,536
-  // operations, about a tenth of a millisecond.
+  // True if the deadline has passed. `work`: approximate number of operations since the last call. Reads the
+  // clock once per 65,536 operations, which take about a tenth of a millisecond.
   [[nodiscard]] bool Passed(uint64_t work = 1) {
     work_ += work;
     if (passed_ || work_ < kBetweenLooks) return passed_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best packing that can be found in a given time, and a bound on any packing.
+// Packs blocks with known lifetimes and sizes into as little address space as possible (their height), within
+// a given time. Also computes a lower bound that no packing can be below.
 #pragma once
 
 #include <chrono>
@@ -16,25 +17,26 @@ struct Limits {
   uint64_t seed = 1;       // of the search; with enough time, the same seed gives the same answer
 };
 
-// The stage that the search reached in time.
+// The last stage of Pack() that began before the time was up.
 enum class Reached : uint8_t {
   kAsTheyCome,  // best fit in order of time
-  kFirstFit,    // in at least one order
-  kSearch,
+  kFirstFit,    // first fit, completed in at least one order
+  kSearch,      // SectionSearch
 };
 
 struct Answer {
-  // No packing is lower.
+  // The height in bytes that no packing can be below.
   uint64_t lower_bound = 0;
   Packing packing;
-  uint64_t first_fit_height = 0;  // before the search
+  uint64_t first_fit_height = 0;  // height of the best packing before SectionSearch
   double seconds = 0;
   Reached reached = Reached::kAsTheyCome;
   [[nodiscard]] bool optimal() const { return packing.height == lower_bound; }
 };
 
-// Runs best fit in order of time, first fit in three other orders, then SectionSearch for ever lower heights.
-// Stops when the time is up. Sorting is not limited: it takes a second for a few million items.
+// Runs best fit in order of time, then first fit in three other orders, then SectionSearch for lower and
+// lower heights. Stops when the time is up, except while it sorts: sorting a few million items takes a
+// second.
 [[nodiscard]] Answer Pack(std::span<const Item> items, const Limits& limits);
 
 }  // namespace vramscope::packing

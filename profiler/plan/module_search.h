@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the modules to checkpoint, one by one, so that a step fits with the least recomputation.
+// Finds the set of modules to checkpoint with which a step fits in the memory limit and recomputes least.
 //
-// Layers of one kind differ in what they save. For example, the last layer is recomputed at the peak.
+// Each module is decided on its own, because equal layers can save different amounts. For example, the last
+// layer is recomputed at the peak.
 //
-// Replays decide what fits. A cut is a moment at which a replayed set needed too much memory. There, each
-// module lowers the live bytes at most by its own bytes:
+// A replay with the model of the allocator decides whether a set fits. If a set does not fit, the moment of
+// its peak is kept as a cut. At a cut, each module of a set lowers the live bytes at most by the bytes that
+// it frees alone:
 //
 //   alive at t, nothing checkpointed     ████████████████████████
 //   a frees                                              ▒▒▒▒
 //   b frees                                          ▒▒▒▒
-//   what {a, b} leaves is at least       ████████████████            > limit: no subset of {a, b} fits
+//   alive with {a, b} at least           ████████████████            > limit: no subset of {a, b} fits
 //
-// Together, modules free at most the sum of their own bytes. With up to 12 modules, all subsets are tried in
-// order of their time: the answer is optimal. With more modules, the search has three parts:
+// With up to 12 modules, all sets are tried in order of their recomputation time. The answer is then optimal.
+// With more modules, the search has three parts:
 //
 //   1. Greedy: adds the module that frees the most bytes at the peak per unit of time, until a replay fits.
-//      Then it removes each module without which a replay still fits.
-//   2. Cuts: module_covers.h lists sets that take less time than the best one so far, the shortest first, and
-//      they are replayed. If no sets are left, the answer is optimal.
-//   3. If replays run out before that, modules are exchanged. The shortest set that was not replayed bounds
-//      how much better the optimum could be.
+//      Afterwards removes each module without which a replay still fits.
+//   2. Cuts: module_covers.h lists the sets that take less time than the best set so far and that no cut
+//      rules out, the shortest time first. Each set is replayed. If no set remains, the answer is optimal.
+//   3. If the allowed number of replays is used up before no set remains, up to two modules of the best set
+//      are exchanged for others. The shortest set that was not replayed gives a lower bound for the optimal
+//      time.
 #pragma once
 
 #include <map>
@@ -37,26 +40,28 @@ inline constexpr size_t kMostExactModules = 12;
 
 struct ModuleChoice {
   const Verdict* verdict = nullptr;
-  bool exact = false;
-  double least_ns = 0;  // lower bound for the time of any choice of these modules; its own time if exact
+  bool exact = false;   // true if the choice is optimal
+  double least_ns = 0;  // lower bound for the time of every choice that fits
 };
 
 class ModuleSearch {
  public:
-  // `families`: names for several modules at once ("all", "every:2").
+  // `modules`: names of the modules that may be checkpointed. `families`: names for several modules at once
+  // ("all", "every:2").
   ModuleSearch(Judge& judge, std::vector<std::string> modules, std::vector<std::string> families);
   ~ModuleSearch();
 
-  // The cheapest choice that fits in `limit` together with `others`. `others` has no checkpoints. Nothing if
-  // none fits.
+  // Returns the choice with the least recomputation time that fits in `limit` bytes together with the changes
+  // `others`. `others` must not contain checkpoints. Returns nullopt if no choice fits.
   std::optional<ModuleChoice> Cheapest(const Changes& others, uint64_t limit);
 
-  // A lower bound for the time of any choice that fits, without a replay. Nothing: none fits.
+  // Returns a lower bound for the time of every choice that fits, without a replay; nullopt if no choice
+  // fits.
   [[nodiscard]] std::optional<double> AtLeastNs(const Changes& others, uint64_t limit);
 
-  // The lever's value that checkpoints all of the modules.
+  // Returns the value of the change "checkpoint" that checkpoints all modules.
   [[nodiscard]] std::string AllOfThem() const { return NameOf(std::vector<bool>(modules_.size(), true)); }
-  // The least time of any checkpointing.
+  // Returns the recomputation time of the module with the least time.
   [[nodiscard]] double LeastNs() const;
 
  private:
@@ -79,7 +84,7 @@ class ModuleSearch {
 
   Judge& judge_;
   std::vector<std::string> modules_;
-  std::vector<double> ns_;  // by module
+  std::vector<double> ns_;  // recomputation time of each module
   uint64_t decisions_;      // number of decisions that may still be visited
   std::map<std::vector<bool>, std::string> families_;
   std::map<std::string, std::unique_ptr<Content>> contents_;

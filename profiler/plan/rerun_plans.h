@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans with a change that only a re-run answers: the change alone, or with checkpoints of all modules.
+// Finds plans with a change that only a re-run can predict (docs/glossary.md). Each plan has this change
+// alone, or together with checkpoints of all modules.
 //
-// A re-run takes seconds, so only a few are run, if transformations leave room for more plans.
+// A re-run takes seconds. Therefore only a few changes are tried, and only if transformations gave fewer
+// plans than requested.
 //
 //   amp=bf16 ── fits? ── yes ─► plan
 //                  └──── no ──► amp=bf16 checkpoint=all ── fits? ─► plan
@@ -14,11 +16,12 @@
 
 namespace vramscope::plan {
 
-// The memory needed with these changes. Verdict::possible is false if a re-run fails or a change is refused.
+// Returns the memory that the step needs with these changes. Verdict::possible is false if a re-run fails or
+// if a change cannot be applied.
 [[nodiscard]] Verdict RerunVerdict(const whatif::Step& step, Reruns& reruns, Changes changes);
 
-// Adds plans to `answer` in order of rank, at most `request.top` in all. Does nothing if there is no room, or
-// if the program fits unchanged.
+// Adds plans to `answer` and sorts all plans by rank, until there are `request.top` plans. Does nothing if
+// there are that many already, or if the unchanged program fits.
 void AddRerunPlans(const whatif::Step& step, const Request& request, Reruns& reruns, Answer& answer);
 
 }  // namespace vramscope::plan

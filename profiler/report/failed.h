@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and how a run failed.
+// Describes how a recorded run failed.
 #pragma once
 
 #include <string>
@@ -8,11 +8,13 @@
 
 namespace vramscope::report {
 
-// "exit 3", "killed by signal 9 (Killed)"; "" for -1, which means unknown. `wait_status`: from waitpid.
+// Describes how a process ended: "exit 3", "killed by signal 9 (Killed)". `wait_status`: from waitpid; -1 =
+// unknown, for which ExitText returns "".
 [[nodiscard]] std::string ExitText(int32_t wait_status);
 
-// "An allocation on cuda:0 failed and ended the run (exit 1): ..." if the process failed. "" if it succeeded,
-// or if its end is unknown. If its exit status is unknown, that of the command counts.
+// Returns a sentence if the process failed: "An allocation on cuda:0 failed and ended the run (exit 1): ...".
+// Returns "" if the process succeeded, or if nothing is known about its end. If the process's exit status is
+// unknown, uses the exit status of the recorded command.
 [[nodiscard]] std::string HowItFailed(const model::Run& run, model::ProcessIndex process);
 
 }  // namespace vramscope::report

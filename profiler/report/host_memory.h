@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory of a training run: its main process, the data loader's workers, shared and page-locked memory,
-// and growth.
+// Computes the host memory of a training run: memory of the main process and of the data loader's workers,
+// shared memory, pinned memory, and how they grow.
 //
-// Sources: sampled counters (docs/host-memory.md), and driver calls for pinned memory.
+// The figures come from sampled counters (docs/host-memory.md); those of pinned memory come from driver
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +32,23 @@ struct HostProcess {
 
 struct PinnedHostMemory {
   uint64_t peak_bytes = 0;
-  uint64_t peak_pytorch_bytes = 0;  // of PyTorch's caching host allocator, used or cached
+  uint64_t peak_pytorch_bytes = 0;  // peak of PyTorch's caching host allocator, including cached memory
 };
 
 struct HostMemory {
   HostProcess main;
   std::vector<HostProcess> workers;  // descendants of the main process, in order of start
-  // The largest sum over the workers at one time.
+  // The highest sum over all workers at one time.
   uint64_t workers_peak_rss_bytes = 0;
   std::optional<uint64_t> workers_peak_pss_bytes;
   std::optional<Growth> workers_growth;
-  uint64_t shm_peak_bytes = 0;  // of /dev/shm, all processes of the machine or container
-  uint64_t shm_size_bytes = 0;
+  uint64_t shm_peak_bytes = 0;  // most bytes used in /dev/shm, by all processes of the machine or container
+  uint64_t shm_size_bytes = 0;  // size of /dev/shm
   std::optional<PinnedHostMemory> pinned;
 };
 
-// For the process `main` and its descendants. Nothing if no host memory was sampled or pinned.
+// Returns the host memory of the process `main` and its descendants; nullopt if the trace has neither samples
+// of host memory nor pinned memory.
 [[nodiscard]] std::optional<HostMemory> FindHostMemory(const model::Run& run, model::ProcessIndex main,
                                                        const timeline::Training& training);
 
@@ -54,11 +56,12 @@ struct TimedValue {
   uint64_t time_ns = 0;
   uint64_t value = 0;
 };
-// The growth of `values` (in order of time) between `begin_ns` and `end_ns`. Medians of the four quarters
-// must rise each time, and by at least 8 MiB and 2 % in total. Otherwise nothing; also nothing for fewer than
-// eight values.
+// Returns by how many bytes `values` (in order of time) grew between `begin_ns` and `end_ns`. The time is
+// divided into four quarters. The median of each quarter must be higher than the one before, and the last
+// must exceed the first by at least 8 MiB and 2 %. Otherwise, or with fewer than eight values, returns
+// nullopt.
 //
-// Example: medians of 400, 404, 409 and 412 MiB are a growth of 12 MiB (3 %).
+// Example: if the medians are 400, 404, 409 and 412 MiB, the growth is 12 MiB (3 %).
 [[nodiscard]] std::optional<uint64_t> FindGrowth(const std::vector<TimedValue>& values, uint64_t begin_ns,
                                                  uint64_t end_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request for a report.
+// The options of a report: which device, which steps and which moments it covers.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,21 @@ namespace vramscope::report {
 using timeline::MomentSpec;
 using timeline::ParseMoment;
 
-// Parses "3" or "2:5" (inclusive).
+// Parses a range of steps: "3", or "2:5" for the steps 2 to 5. The first step is 1.
 [[nodiscard]] Result<std::pair<uint32_t, uint32_t>> ParseStepRange(std::string_view text);
 
 struct Request {
-  // Selects device and process; device_choice.h has the rule if these are not set.
+  // `device`, `pid` and `rank` select the device and process of the report. If they are not set, the rule in
+  // device_choice.h selects them.
   std::optional<std::string> device;  // "cuda:0"
   std::optional<uint32_t> pid;
   std::optional<uint32_t> rank;
-  std::optional<std::pair<uint32_t, uint32_t>> steps;
-  std::vector<MomentSpec> at;
-  bool blocks = false;  // list the live blocks of each moment
-  uint32_t top = 10;    // owners of each kind; 0 = all
-  // Computes what changes to the program would save; empty = the report does not mention savings.
+  std::optional<std::pair<uint32_t, uint32_t>> steps;  // first and last step; nullopt = all
+  std::vector<MomentSpec> at;                          // moments to describe (--at)
+  bool blocks = false;                                 // list the live blocks of each moment
+  uint32_t top = 10;                                   // owners of each kind; 0 = all
+  // Computes how much memory changes to the program would save. If empty, the report does not mention
+  // savings.
   std::function<std::optional<Savings>(const classify::Analysis&, model::DeviceIndex)> find_savings;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file from start to end, through a window of 256 KiB. Decompresses .gz and .zst.
+// Reads a file from start to end through a window of 256 KiB. Decompresses gzip and zstd.
 //
-// Unlike a mapped file, a stream survives truncation of the file while it is read.
+// A truncation of the file during the reading only ends the stream. With a mapped file, it would raise
+// SIGBUS.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +16,10 @@
 
 namespace vramscope::snapshot {
 
-// Provides bytes; Read returns 0 at the end.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
+  // Reads the next bytes into `into`. Returns the number of bytes read; 0 at the end.
   virtual Result<size_t> Read(std::span<uint8_t> into) = 0;
 };
 
@@ -28,26 +29,29 @@ class ByteSource {
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 // `bytes` must outlive the source.
 [[nodiscard]] std::unique_ptr<ByteSource> MemorySource(std::span<const uint8_t> bytes);
-// The decompressed bytes if `packed` begins as gzip or zstd, otherwise its own bytes. Refuses a file that
-// expands more than a thousandfold (most seen for a snapshot: 34).
+// Returns the decompressed bytes of `packed` if it begins like gzip or zstd data; otherwise its bytes
+// unchanged. Reading returns an error if the decompressed data is more than 1000 times as large. The largest
+// factor that we have seen in a snapshot is 34.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> Unpacked(std::unique_ptr<ByteSource> packed);
 
 class ByteStream {
  public:
-  // Bytes after the window's end that may be read; their values mean nothing.
+  // Number of bytes after the end of the window that may be read. Their values are undefined.
   static constexpr size_t kPadding = 64;
   static constexpr size_t kWindow = size_t{256} << 10;
   static constexpr size_t kMaxWindow = size_t{16} << 20;
 
   explicit ByteStream(std::unique_ptr<ByteSource> source);
 
-  // The window. Valid until the next Fill.
+  // Begin and end of the window. Valid until the next Fill.
   [[nodiscard]] const uint8_t* begin() const { return buffer_.data() + begin_; }
   [[nodiscard]] const uint8_t* end() const { return buffer_.data() + end_; }
-  // Drops the bytes before `from`. Reads until the window has `bytes` (at most kMaxWindow) or the file ends.
+  // Moves the begin of the window to `from`. Then reads until the window has `bytes` bytes (at most
+  // kMaxWindow) or the file ends.
   [[nodiscard]] Status Fill(const uint8_t* from, size_t bytes);
-  [[nodiscard]] bool at_end() const { return at_end_; }  // the window holds the last bytes of the file
-  // File offset of the window's begin.
+  // True if the window contains the last bytes of the file.
+  [[nodiscard]] bool at_end() const { return at_end_; }
+  // Offset of the window's begin in the (decompressed) file.
   [[nodiscard]] uint64_t offset() const { return offset_; }
 
  private:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a dict of plain values at once, such as an event: numbers, known texts and one list of frames.
+// A fast path of the pickle reader: reads a whole dict of plain values at once, such as an event. Plain
+// values are numbers, texts that the memo contains, and one list of frames.
 //
 //   }           \x94     (     h 05 h 10  h 07 8a 06 ...  h 0b [frames]   u
 //   EMPTY_DICT  MEMOIZE  MARK  (key value)...                             SETITEMS
 //
-// The pickle machine would move each value through its stack. At an unexpected opcode, the machine takes over
-// with the dict, the mark and the values so far.
+// The pickle machine (objects.h) would push each value on its stack. At an unexpected opcode, this class
+// pushes the dict, the mark and the values that it has read. The pickle machine then continues.
 #pragma once
 
 #include <array>
@@ -22,10 +23,11 @@ class FlatDicts {
   FlatDicts(Objects* objects, FrameLists* lists) : objects_(*objects), lists_(*lists) {}
 
   struct Answer {
-    const uint8_t* next;  // where the machine continues
-    bool ok = true;       // false: see Objects::problem()
+    const uint8_t* next;  // where the pickle machine continues
+    bool ok = true;       // false = the input is invalid; Objects::problem() has the reason
   };
-  // Reads what follows EMPTY_DICT at `p`. Afterwards the dict, or its record, is on the stack.
+  // Reads a dict whose EMPTY_DICT ends at `p`. Afterwards the event, or a dict that is not complete, is on
+  // the stack.
   Answer Read(const uint8_t* p, const uint8_t* end);
 
  private:
@@ -37,7 +39,7 @@ class FlatDicts {
 
   Objects& objects_;
   FrameLists& lists_;
-  std::array<Value, 32> values_;  // alternating keys and values; an event has nine of each
+  std::array<Value, 32> values_;  // keys and values in turn; an event has nine keys and nine values
   size_t count_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a segment and its blocks from the held memory and the live blocks in it.
+// Builds a segment of a snapshot from a range of allocated memory and the live blocks in this range.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct LiveBlock {
   BlockState state = BlockState::kAllocated;
 };
 
-// The blocks of `live` (by address) within `range`, and the free blocks between them. Leaves out blocks that
-// reach beyond the range or overlap another.
+// Returns a segment that covers `range`. It has the blocks of `live` (address -> block) in `range`, and free
+// blocks between them. Leaves out a block that exceeds the range or overlaps an earlier block.
 [[nodiscard]] Segment SegmentWith(const MemoryRange& range, const std::map<uint64_t, LiveBlock>& live);
 
-// Joins adjacent ranges of one stream.
+// Joins each two consecutive elements of `ranges` that are adjacent and have the same stream.
 [[nodiscard]] std::vector<MemoryRange> Merged(const std::vector<MemoryRange>& ranges);
 
 }  // namespace vramscope::snapshot

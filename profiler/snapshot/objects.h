@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a pickle machine that recognizes snapshots: its stack and memo. Stack and memo hold lists
-// (values.h) and records (records.h).
+// The state of the machine that executes the pickle of a snapshot: its stack and its memo. Both contain
+// values: plain values, lists and dicts (values.h), and records of a snapshot such as events (records.h).
 //
-// A dict with the keys of an event becomes an Event at once. A list of frames becomes a number.
+// A dict with the keys of an event is converted to an Event as soon as it is complete. A list of frames is
+// converted to the number of a stack.
 //
 //   { "action": "alloc", "addr": ..., "frames": [f, g, h] }
 //         SetItems ─►  Value(kEvent, 17)       into Snapshot::events
 //   [f, g, h]
 //         Appends  ─►  Value(kStack, 5)        into Snapshot::stacks
 //
-// Each function is an instruction of a pickle. The JSON reader calls the same functions. Each returns false
-// if the input is invalid or requests too much. Then `problem()` has the reason, and no further call is
-// allowed.
+// Each function executes one instruction of a pickle. The JSON reader calls the same functions. A function
+// returns false if the input is invalid or needs too much memory. problem() then has the reason, and no
+// further call is allowed.
 #pragma once
 
 #include <cstdint>
@@ -50,20 +51,20 @@ class Objects {
   }
   [[nodiscard]] bool PushInt(int64_t number);
   [[nodiscard]] bool PushUnsigned(uint64_t number);
-  // Also for integers of more than 64 bits, as the nearest double.
+  // Pushes a float. The caller also converts integers of more than 64 bits to a double.
   [[nodiscard]] bool PushFloat(double number);
   [[nodiscard]] bool PushText(std::string_view text);
   [[nodiscard]] bool OpenList();
   [[nodiscard]] bool OpenDict();
   [[nodiscard]] bool Mark();
 
-  // --- containers: from the values since the last mark, or the last few values
-  [[nodiscard]] bool Append();   // last value -> the list below it
-  [[nodiscard]] bool Appends();  // values since the mark -> the list below it
+  // --- containers: made from the values after the last mark, or from the last values of the stack
+  [[nodiscard]] bool Append();   // moves the last value into the list below it
+  [[nodiscard]] bool Appends();  // moves the values after the mark into the list below the mark
   [[nodiscard]] bool SetItem();
   [[nodiscard]] bool SetItems();
-  [[nodiscard]] bool ListSinceMark();   // also for tuples
-  [[nodiscard]] bool TupleSinceMark();  // nothing is appended later, so two small numbers need no list
+  [[nodiscard]] bool ListSinceMark();   // makes a list of the values after the mark
+  [[nodiscard]] bool TupleSinceMark();  // makes a tuple; two small numbers become one Value without a list
   [[nodiscard]] bool DictSinceMark();
   [[nodiscard]] bool Tuple(size_t length);
 
@@ -76,24 +77,24 @@ class Objects {
     if (value.Is(Kind::kList) || value.Is(Kind::kDict)) values_.container(value).shared = true;
     return Push(value);
   }
-  // Gets the frame in memo entry `index`; false if there is none.
+  // Sets `*frame` to the frame in memo entry `index`. False if the entry does not exist or is not a frame.
   [[nodiscard]] bool FrameAt(uint64_t index, FrameId* frame) const {
     if (index >= memo_.size() || !memo_[index].Is(Kind::kFrame)) return false;
     *frame = memo_[index].index();
     return true;
   }
-  // For a complete list of frames: AddStack stores it, PushStack pushes it and fills its memo entry, if any.
+  // For a complete list of frames. AddStack stores the stack. PushStack pushes its number, and also stores it
+  // in memo entry `memo_index` unless that is kNoMemo.
   [[nodiscard]] bool AddStack(std::span<const FrameId> frames, StackId* stack);
   static constexpr uint64_t kNoMemo = ~uint64_t{0};
   [[nodiscard]] bool PushStack(StackId stack, uint64_t memo_index);
 
-  // --- a complete dict (flat_dicts.h)
-  // Creates an empty entry; does nothing for kNoMemo.
+  // --- a dict that is read at once (flat_dicts.h) Creates an empty memo entry; does nothing for kNoMemo.
   [[nodiscard]] bool ReserveMemo(uint64_t index) { return index == kNoMemo || MemoizeValue(kUnset, index); }
   [[nodiscard]] bool FillMemo(Value value, uint64_t index) {
     return index == kNoMemo || MemoizeValue(value, index);
   }
-  // Gets the memo entry if its value can no longer change.
+  // Sets `*value` to the value of a memo entry if that value can no longer change; otherwise returns false.
   [[nodiscard]] bool PlainMemo(uint64_t index, Value* value) const {
     if (index >= memo_.size() || memo_[index] == kUnset) return false;
     *value = memo_[index];
@@ -102,20 +103,23 @@ class Objects {
   [[nodiscard]] bool IsEvent(std::span<const Value> pairs) const {
     return pairs.size() % 2 == 0 && records_.KindOf(pairs) == Kind::kEvent;
   }
-  // A complete event as one value. Also fills its memo entry.
+  // Pushes a complete event as one value, and also stores it in memo entry `memo_index`. `pairs`: keys and
+  // values in turn.
   [[nodiscard]] bool PushEvent(std::span<const Value> pairs, uint64_t memo_index);
-  // A partly read dict: pushes the dict, a mark, and the values so far.
+  // Pushes a dict that is not complete: the dict, a mark, and the keys and values that were read.
   [[nodiscard]] bool PushOpenDict(std::span<const Value> values, uint64_t memo_index);
-  // Removes and returns the last value. Not on an empty stack.
+  // Removes and returns the last value. The stack must not be empty.
   [[nodiscard]] Value Pop() {
     const Value value = stack_.back();
     stack_.pop_back();
     return value;
   }
 
-  // Gets the only value left at the end. False if there is none or more than one.
+  // Call at the end of the input. Sets `*root` to the only value on the stack. False if the stack does not
+  // have exactly one value.
   [[nodiscard]] bool Finish(Value* root);
-  // The text `depth` values below the top, or "": for the name in a refused STACK_GLOBAL.
+  // Returns the text that is `depth` values below the top of the stack; "" if there is no text. Error
+  // messages about STACK_GLOBAL, which is not accepted, contain this text.
   [[nodiscard]] std::string_view TextFromTop(size_t depth) const;
   [[nodiscard]] uint64_t memo_size() const { return memo_.size(); }
 
@@ -152,8 +156,8 @@ class Objects {
   std::vector<uint32_t> marks_;
   model::Chunked<Value> memo_;
 
-  std::vector<FrameId> frames_;       // of the list being read
-  uint32_t last_stack_memo_ = kNone;  // memo entry of the last list that became a stack
+  std::vector<FrameId> frames_;       // frames of the list that is being read
+  uint32_t last_stack_memo_ = kNone;  // memo entry of the last list that was converted to a stack
 };
 
 }  // namespace vramscope::snapshot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expands PYTORCH_CUDA_ALLOC_CONF to the allocator_settings dict of a snapshot, which has every setting with
-// its effective value.
+// Makes the allocator_settings dict of a snapshot from PYTORCH_CUDA_ALLOC_CONF. The dict has the value of
+// every setting, including settings with default values.
 //
 // PyTorch: snapshot() in torch/csrc/cuda/memory_snapshot.cpp and Module.cpp, 2.4 to 2.15.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace vramscope::snapshot {
 
-// Returns only the text itself if the release would refuse it.
+// `text`: the value of PYTORCH_CUDA_ALLOC_CONF. Returns only PYTORCH_CUDA_ALLOC_CONF itself if the PyTorch
+// release does not accept `text`.
 [[nodiscard]] std::vector<Setting> SettingsInForce(const std::string& text, std::string_view torch_version);
 
 }  // namespace vramscope::snapshot

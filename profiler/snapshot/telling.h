@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the events of a snapshot to trace events: one pass over all devices, in order of time.
+// Converts the events of a snapshot to trace events, in one pass over all devices, in order of time. Three
+// kinds of data need an explanation:
 //
-//   pinned host memory   segment_alloc, segment_free  ─► driver_alloc, driver_free (host_pinned, by PyTorch)
-//   user_metadata        a mark where it changes; a name of each block that is allocated under it
+//   in the snapshot      in the trace
+//   pinned host memory   segment_alloc and segment_free become driver_alloc and driver_free (host_pinned)
+//   user_metadata        a mark when the text changes; each block gets the current text as its name
 //   annotate             a name of the block
 //
-// See also source.h.
+// profiler/snapshot/source.h describes the whole conversion.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +29,26 @@ namespace vramscope::snapshot {
 // The prefix of optimizer annotations.
 inline constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 
+// The data that is converted.
 struct Told {
   const Snapshot& snapshot;
   const TimeAxis& axis;
-  const std::vector<DeviceTimeline>& timelines;  // by device
-  const std::vector<Annotation>& annotations;    // those of one device, by time
-  trace::StringId host_api = 0;                  // names of the call and the library for pinned memory
-  trace::StringId host_library = 0;
+  const std::vector<DeviceTimeline>& timelines;  // one for each device
+  const std::vector<Annotation>& annotations;    // of one device, in order of time
+  trace::StringId host_api = 0;                  // name of the call that allocates pinned memory
+  trace::StringId host_library = 0;              // name of the library that makes this call
 };
 
 class Telling {
  public:
   Telling(const Told& told, const model::Source::Visit& visit);
 
-  // Called after each event of a device. `in_batch`: number of trace events in the unsent batch.
+  // A function that Run() calls after each event of a device. `in_batch`: number of trace events that are not
+  // passed to the visitor yet.
   using Watcher = std::function<void(uint32_t device, size_t in_batch)>;
   void Watch(Watcher watcher) { watcher_ = std::move(watcher); }
 
+  // Converts all events and passes them to the visitor in batches.
   void Run();
 
  private:
@@ -57,11 +62,11 @@ class Telling {
     HeldMemory memory;
     FreeHalves frees;
     uint64_t allocated = 0;
-    model::FlatMap live;  // address -> into sizes
+    model::FlatMap live;  // address of a live block -> index into sizes
     std::vector<uint64_t> sizes;
   };
 
-  // Histories by number: those of the devices, then that of pinned host memory, host().
+  // The events are in one history for each device, and one for pinned host memory, whose number is host().
   [[nodiscard]] uint32_t host() const { return static_cast<uint32_t>(devices_.size()); }
   [[nodiscard]] const std::vector<EventRange>& HistoryAt(uint32_t which) const;
   [[nodiscard]] const Event& EventAt(uint32_t which, const Place& place) const;
@@ -89,12 +94,12 @@ class Telling {
   const Snapshot& snapshot_;
   const model::Source::Visit& visit_;
   Watcher watcher_;
-  bool frees_apart_ = false;  // true if any device needs two events per free; then all get two
+  bool frees_apart_ = false;  // true if each free needs two events (requested and completed) on a device
   std::vector<DeviceState> devices_;
   std::vector<trace::Event> batch_;
-  std::unordered_map<uint32_t, uint64_t> steps_;  // by the optimizer's name
+  std::unordered_map<uint32_t, uint64_t> steps_;  // name of an optimizer -> number of its steps
   size_t next_annotation_ = 0;
-  uint32_t metadata_ = 0;  // the current text; 0 = none
+  uint32_t metadata_ = 0;  // the current user_metadata; 0 = none
   uint64_t last_ns_ = 0;
   bool stopped_ = false;
 };

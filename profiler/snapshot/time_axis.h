@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common clock of a snapshot: the times of its events, for all its devices.
+// Computes the time of each event of a snapshot, on one time axis for all devices.
 //
-// Files from before PyTorch 2.2 have no times. There an event's time is its number over all devices: time 7
-// is the seventh event.
+// Snapshots of PyTorch before 2.2 have no times. The time of an event is then its number, counted over all
+// devices: time 7 is the seventh event.
 //
-//   with times      device 0: 0 us, 3 us     device 1: 1,000,000 us      nanoseconds since the first of them
-//   without         device 0: 1, 2           device 1: 3
+//                     device 0         device 1        time axis
+//   with times        0 us, 3 us       1,000,000 us    nanoseconds since the earliest event
+//   without times     events 1 and 2   event 3         number of the event
 #pragma once
 
 #include <cstdint>
@@ -19,16 +20,17 @@ class TimeAxis {
  public:
   explicit TimeAxis(const Snapshot& snapshot);
 
+  // True if the snapshot has no times.
   [[nodiscard]] bool counts_events() const { return start_us_ == kUnknown; }
-  [[nodiscard]] uint64_t start_us() const { return start_us_; }  // since 1970; kUnknown without times
-  // Converts a time of the file to nanoseconds since the start. Unknown or earlier times are at the start.
+  [[nodiscard]] uint64_t start_us() const { return start_us_; }  // time since 1970; kUnknown without times
+  // Converts a time of the file to nanoseconds since start_us(). Returns 0 for unknown and for earlier times.
   [[nodiscard]] uint64_t TimeOf(uint64_t time_us) const;
-  // Time of event `number` (0-based) of a device.
+  // Returns the time of event `number` (0-based) of a device.
   [[nodiscard]] uint64_t TimeOf(const Event& event, uint32_t device, uint32_t number) const;
 
  private:
   uint64_t start_us_ = kUnknown;
-  std::vector<uint64_t> events_before_;  // by device: number of events of the devices before it
+  std::vector<uint64_t> events_before_;  // for each device: number of events of all devices before it
 };
 
 }  // namespace vramscope::snapshot

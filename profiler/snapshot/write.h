@@ -9,7 +9,8 @@
 
 namespace vramscope::snapshot {
 
-// Unknown data gets no key, except frames, without which PyTorch's scripts fail.
+// Values that are not known are left out. Frames are always written, because PyTorch's scripts fail without
+// them.
 [[nodiscard]] Status WritePickle(const Snapshot& snapshot, trace::ByteSink* sink);
 
 }  // namespace vramscope::snapshot

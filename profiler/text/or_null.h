@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes unknown values in a JSON document as null.
+// Converts an optional value to JSON: null if the value is unknown.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses sizes on the command line.
+// Parses a size in bytes from the command line.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace vramscope::text {
 
-// "24GiB" is 24 x 1024^3 bytes, "24GB" 24 x 1000^3, "4096B" bytes; "1.5GiB" works too. The result is never 0.
-// A number without a unit is refused, and so is the ambiguous "24G". `option` (without dashes) is for the
-// error.
+// Returns the size in bytes: "24GiB" is 24 x 1024^3 bytes, "24GB" is 24 x 1000^3 bytes, "4096B" is 4096
+// bytes. "1.5GiB" is valid too. Returns an error for 0, for a number without a unit, and for "24G", which is
+// ambiguous. `option`: name of the option (without dashes) in the error's text.
 Result<uint64_t> ParseSize(const std::string& option, const std::string& text);
 
 }  // namespace vramscope::text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of values that each hold until the next: reserved bytes, the driver's used memory. Extremes are
-// exact for any pixel column.
+// A value over time that changes in steps, such as reserved bytes or the driver's used memory. Finds the
+// exact minimum and maximum of any range of events, which the viewer draws in one pixel column.
 #pragma once
 
 #include <optional>
@@ -14,25 +14,27 @@ namespace vramscope::timeline {
 class StepLine {
  public:
   StepLine() = default;
-  // In order of events. At one event, the last value counts.
+  // `values`: in order of events. Each value is valid until the next one. If several values have the same
+  // event, the last one counts.
   explicit StepLine(std::vector<model::Since> values);
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
-  // The extremes of the states after events `first` to `last`, both included. empty() if the line begins
-  // later.
+  // Returns the minimum and maximum of the values after the events `first` to `last` (inclusive). The result
+  // is empty() if the line begins after `last`.
   [[nodiscard]] Extremes Over(model::EventIndex first, model::EventIndex last) const;
+  // Returns the value after `event`; nullopt if the line begins later.
   [[nodiscard]] std::optional<uint64_t> After(model::EventIndex event) const;
   [[nodiscard]] uint64_t peak() const;
 
  private:
-  // Number of values with event <= `event`.
+  // Returns the number of values at or before `event`.
   [[nodiscard]] size_t CountUntil(model::EventIndex event) const;
 
   std::vector<model::Since> values_;
   MinMaxTree tree_;
 };
 
-// The driver's used memory at every event that changes it: model::DriverDevice::UsedAfter.
+// Returns the line of the driver's used memory (model::DriverDevice::UsedAfter).
 [[nodiscard]] StepLine UsedLine(const model::DriverDevice& device);
 
 }  // namespace vramscope::timeline

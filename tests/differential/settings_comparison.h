@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares our parser of PYTORCH_CUDA_ALLOC_CONF with PyTorch's compiled one, on random strings from
-// random_settings.py. Both must accept or refuse each string, and read the same values.
+// Compares our parser of PYTORCH_CUDA_ALLOC_CONF with PyTorch's compiled parser, on random strings from
+// random_settings.py. Both parsers must accept the same strings and read the same values from them.
 #pragma once
 
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace vramscope::allocator {
 
-// The values of PyTorch's snapshots, in the words of random_settings.py.
+// Formats settings like random_settings.py does: the values in the order of PyTorch's snapshots.
 inline std::string Told(const Settings& settings) {
   std::ostringstream text;
   text << std::setprecision(17);
@@ -27,8 +27,9 @@ inline std::string Told(const Settings& settings) {
   return text.str();
 }
 
-// Reads lines of "refused|values TAB string". A line's settings build on those of the last accepted line.
-// Returns the first difference, or "". `lines` counts the lines.
+// Reads a file of random_settings.py. Each line is "refused TAB string" or "VALUES TAB string"; VALUES are
+// PyTorch's values after the string. A string changes the settings of the last accepted line. Returns a text
+// about the first difference; "" if there is none. Adds the number of equal lines to `*lines`.
 inline std::string CompareSettings(const char* path, const Release& release, size_t* lines) {
   std::ifstream file(path);
   if (!file) return std::string("cannot read ") + path;

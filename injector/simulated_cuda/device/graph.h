@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of work: collected by a stream capture, replayed by a launch. Nodes have no content: nothing is
-// computed.
+// CUDA graphs of the simulated GPU. A stream capture builds a graph; a launch of the graph repeats its
+// effects on memory. Nodes have no parameters because the simulated GPU computes nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ enum class NodeType : int {
 struct GraphNode {
   NodeType type;
   std::vector<GraphNode*> dependencies;
-  uint64_t address = 0;  // of kAllocation and kFree
+  uint64_t address = 0;  // the allocated or freed memory; only for kAllocation and kFree
 };
 
-// Nodes that the next node of a stream depends on.
+// The nodes that the next captured node of a stream will depend on.
 using Frontier = std::vector<GraphNode*>;
 
 struct Graph {
@@ -37,15 +37,15 @@ struct Graph {
   GraphNode* Add(NodeType type, const Frontier& dependencies);
 };
 
-// Effects of a launch on memory, in order of the nodes.
+// One effect of a graph launch on memory: an allocation or a free.
 struct MemoryStep {
   NodeType type;
   uint64_t address;
 };
 
 struct ExecutableGraph {
-  uint64_t nodes;
-  std::vector<MemoryStep> memory;
+  uint64_t nodes;                  // number of nodes
+  std::vector<MemoryStep> memory;  // in the order of the nodes
 };
 
 // CUstreamCaptureStatus.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host memory that CUDA allocated or registered, for queries about pointers.
+// Host memory that the program allocated through CUDA (cudaMallocHost) or registered (cudaHostRegister).
+// Pointer queries (cudaPointerGetAttributes) search it.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,16 @@ namespace vramscope::simulated {
 
 class HostMemory {
  public:
-  // Page-aligned memory of zeros, not yet touched. nullptr if the process may have no more memory.
+  // Returns page-aligned memory filled with zeros, whose pages are not in use yet. nullptr if the system
+  // refuses more memory.
   void* Allocate(uint64_t bytes);
-  // False if it was not allocated here.
+  // False if `memory` was not returned by Allocate().
   bool Free(void* memory);
-  // False if a known range already begins there.
+  // False if an allocated or registered range already begins at `memory`.
   bool Register(void* memory, uint64_t bytes);
   // False if the range was not registered.
   bool Unregister(void* memory);
-  // The known range that contains the address; false if there is none.
+  // Finds the allocated or registered range that contains `memory`; false if there is none.
   bool Find(const void* memory, uint64_t* begin, uint64_t* bytes);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the other threads of this process have come to rest.
+// Detects whether other threads of this process are still working.
 #pragma once
 
 #include <sys/types.h>
@@ -9,14 +9,15 @@
 
 namespace vramscope::simulated {
 
-// The kernel's number of the calling thread. gettid() of the C library needs glibc 2.30.
+// Returns the calling thread's id. Replaces gettid(), which needs glibc 2.30.
 pid_t OwnThread();
 
-// True if a thread other than the caller and those in `except` runs, or waits for a core or disk. False if
-// all others sleep. True if /proc cannot be read. About 5 us per thread.
+// True if another thread is running, is ready to run, or waits for a disk. False if all other threads sleep.
+// The calling thread and the threads in `except` are ignored. True if /proc cannot be read. Takes about 5 us
+// per thread.
 bool AnotherThreadRuns(std::span<const pid_t> except);
 
-// The process's CPU time without the calling thread's.
+// Returns the CPU time that all threads of this process except the calling thread have used.
 uint64_t CpuNanosecondsOfOtherThreads();
 
 }  // namespace vramscope::simulated

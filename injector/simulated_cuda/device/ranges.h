@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the range that contains an address, among non-overlapping ranges ordered by their begin.
+// Finds the memory range that contains an address, in a map of non-overlapping ranges. Each key of the map is
+// a range's first address.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace vramscope::simulated {
 
-// `Range` has `bytes`. False if the address lies in no range; `begin` and `bytes` are then unchanged.
+// `Range`: a struct with a field `bytes`. If no range contains `address`, returns false and leaves `*begin`
+// and `*bytes` unchanged.
 template <typename Range>
 bool FindRange(const std::map<uint64_t, Range>& ranges, uint64_t address, uint64_t* begin, uint64_t* bytes) {
   auto found = ranges.upper_bound(address);

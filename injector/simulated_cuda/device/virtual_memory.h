@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Physical memory, reserved addresses, and the mappings between them (cuMemCreate, cuMemAddressReserve,
-// cuMemMap).
+// CUDA's virtual memory management on the simulated GPU: physical memory, reserved addresses, and the
+// mappings between them (cuMemCreate, cuMemAddressReserve, cuMemMap).
 //
-//   handle  ◄── created once, counted again for every mapping; its memory is freed when no handle and no
-//              mapping is left
-//   address ◄── reserved; may hold any number of mappings, none of which overlap
+//   handle   physical memory with a reference count: 1 after Create, + 1 for each mapping and each Retain.
+//            The memory is freed when the count reaches 0.
+//   address  reserved; may contain any number of mappings, which do not overlap
 //
-// Contents belong to the address: two mappings of one handle do not share their bytes. An exported handle
-// gets a file, whose contents all importers share. The memory counts for its creator.
+// Unlike on a GPU, two mappings of one handle do not share their bytes, because contents are stored by
+// address. An exported handle gets a file; all processes that import the handle share the file's contents.
+// The memory is counted for the process that created the handle.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +23,11 @@ using PhysicalHandle = uint64_t;  // CUmemGenericAllocationHandle
 
 class VirtualMemory {
  public:
-  // All return kSuccess or a CUDA error. kInvalidValue unless sizes and addresses are multiples of the
-  // granule.
+  // All functions of type int return kSuccess or a CUDA error, except DeviceOfHandle. Sizes and addresses
+  // must be multiples of the allocation granularity; otherwise the error is kInvalidValue.
   int Create(int device, uint64_t bytes, const Origin& origin, PhysicalHandle* handle);
   int Release(PhysicalHandle handle);
-  // The handle mapped there, with its count increased.
+  // Sets `*handle` to the handle that is mapped at `address` and increases the handle's reference count.
   int Retain(uint64_t address, PhysicalHandle* handle);
 
   int Reserve(int device, uint64_t bytes, uint64_t alignment, uint64_t wanted, uint64_t* address);
@@ -36,24 +37,25 @@ class VirtualMemory {
   // Removes all mappings in the range. The range must begin and end at boundaries of mappings.
   int Unmap(uint64_t address, uint64_t bytes);
 
-  // A new descriptor of the handle's file. kInvalidValue if there is no such handle.
+  // Sets `*file` to a new descriptor of the handle's file. kInvalidValue if there is no such handle.
   int Export(PhysicalHandle handle, int* file);
-  // A handle for memory that another process has exported. kInvalidValue for other descriptors;
-  // kInvalidDevice if its device is not visible. The caller keeps its descriptor.
+  // Creates a handle for memory that another process has exported. `file`: a descriptor from Export; the
+  // caller still has to close it. kInvalidValue for a descriptor of another file; kInvalidDevice if the
+  // memory's device is not visible to this process.
   int Import(int file, PhysicalHandle* handle);
 
-  // -1 if there is no such handle.
+  // Returns the number of the handle's device; -1 if there is no such handle.
   int DeviceOfHandle(PhysicalHandle handle);
-  // The reservation that contains the address; false if there is none.
+  // Finds the reserved range that contains `address`; false if there is none.
   bool FindReservation(uint64_t address, uint64_t* begin, uint64_t* bytes);
 
  private:
   struct Physical {
     int device;
     uint64_t bytes;
-    LedgerRow* row;  // nullptr = another process's
+    LedgerRow* row;  // nullptr = another process created the memory
     uint32_t references;
-    int file = -1;  // of the contents, once they are shared
+    int file = -1;  // file with the contents; -1 = the memory was never exported or imported
   };
   struct Mapping {
     uint64_t bytes;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device memory that an NCCL communicator takes. From NCCL's source (2.18 to 2.30) and the topology of
-// boards with such a GPU.
+// Computes the device memory that an NCCL communicator takes, from NCCL's source (2.18 to 2.30) and the usual
+// topology of boards with the simulated GPU.
 //
 //   ring     channels x (send + receive)      to and from the neighbors              transport/p2p.cc
-//   tree     what the ring has not            the other direction                    graph/connect.cc
+//   tree     the buffers that ring has not    the other direction                    graph/connect.cc
 //   NVLS     channels x 2 x 8 x chunk x GPUs  NVLink SHARP, Hopper and later         transport/nvls.cc
 //   peers    p2p channels x (send + receive)  messages on the board, for each peer   graph/paths.cc
 //   pool     p2p channels x 16 x chunk        messages through the network           transport/net.cc
@@ -11,29 +11,32 @@
 //   send = 4 KiB, receive = 4 KiB + LL 512 KiB + LL128 4.69 MiB + Simple 4 MiB, each in whole 2 MiB: 2 + 10
 //   MiB. Between two A100s the Simple buffer lies on the sending side: 6 + 6 MiB.
 //
-// Since NCCL 2.22, each buffer is taken at its first use. Earlier releases take only buffers of peers at
-// first use, and others at creation. Later releases do this too with NCCL_RUNTIME_CONNECT=0 or
-// NCCL_CUMEM_ENABLE=0 (init.cc, runtimeConn).
+// Since NCCL 2.22, each buffer is allocated at its first use. Earlier releases allocate only the buffers of
+// peers at first use, and all other buffers when the communicator is created. Later releases do the same if
+// NCCL_RUNTIME_CONNECT=0 or NCCL_CUMEM_ENABLE=0 is set (init.cc, runtimeConn).
 //
-// Users' measurements agree. Numbers in parentheses are issues or pull requests of NVIDIA/nccl. 544 and 688
-// MiB in groups of 2 and 4 A100s (964). Buffers of 10485760 and 2097152 bytes, 32 channels for each pair of
-// H100s (1685). A pool of 512 MiB for a group of one (2363), and none by default (2366). Boards with NVLink
-// are assumed to be full HGX boards of eight.
+// The results agree with measurements that users published in issues and pull requests of NVIDIA/nccl:
+//
+//   issue 964    544 MiB in a group of 2 A100s, 688 MiB in a group of 4
+//   issue 1685   buffers of 10485760 and 2097152 bytes, 32 channels for each pair of H100s
+//   2363, 2366   a pool of 512 MiB for a group of one rank; no pool by default
+//
+// Boards with NVLink are assumed to be full HGX boards with eight GPUs.
 #pragma once
 
 #include <cstdint>
 
 namespace vramscope::simulated {
 
-// Properties of a GPU for NCCL's buffers.
+// The properties of a GPU that decide the size of NCCL's buffers.
 struct NcclGpu {
-  int compute_capability;  // 90
-  bool nvlink;             // on a board with all GPUs connected by NVLink
-  bool peer_access;        // false: buffers lie in host memory
+  int compute_capability;  // 90 for 9.0
+  bool nvlink;             // true if NVLink connects all GPUs of the board
+  bool peer_access;        // false = GPUs cannot access each other's memory; buffers are in host memory
 };
 
-// From the driver's answers. GPUs with HBM have boards with NVLink; GeForce cards cannot reach each other's
-// memory.
+// Derives the properties from the driver's answers. GPUs with HBM have boards with NVLink; GeForce cards
+// cannot access each other's memory.
 NcclGpu NcclGpuOf(int compute_capability, int bus_bits, const char* product);
 
 // NCCL's settings; -1 = NCCL's own default.
@@ -49,34 +52,37 @@ struct NcclSettings {
   bool runtime_connect = true;                       // NCCL_RUNTIME_CONNECT and NCCL_CUMEM_ENABLE
   int split_share = -1;                              // NCCL_COMM_SPLIT_SHARE_RESOURCES
 };
-// From the environment.
+// Reads the settings from this process's environment variables.
 NcclSettings NcclSettingsOfProcess();
 
-// Bytes on this rank's device. Comments name the use that takes the memory.
+// Bytes that one communicator allocates on this rank's device. Each comment names the operation that needs
+// the memory.
 struct NcclMemory {
   uint64_t ring = 0;     // any collective
-  uint64_t tree = 0;     // a reduction to all
-  uint64_t nvls = 0;     // a collective that adds up or gathers
-  uint64_t send = 0;     // a message to a peer on the board, for each peer
-  uint64_t receive = 0;  // a message from a peer on the board, for each peer
-  uint64_t pool = 0;     // a message to a peer on another board; as much again for messages from there
+  uint64_t tree = 0;     // all-reduce
+  uint64_t nvls = 0;     // collectives that reduce or gather
+  uint64_t send = 0;     // send to a peer on the same board; bytes per peer
+  uint64_t receive = 0;  // receive from a peer on the same board; bytes per peer
+  uint64_t pool = 0;     // send to a peer on another board; a receive from there needs as many bytes again
 };
 
-// True if connections are made at first use; otherwise ring, tree, NVLS and the sending pool are made at
-// once.
+// True if NCCL allocates each buffer at its first use. False if NCCL allocates ring, tree, NVLS and the pool
+// for sends when the communicator is created.
 bool ConnectsWhenUsed(const NcclSettings& settings, int release);
 
-// Removes what a communicator shares with its parent of `parent_ranks` ranks. That is the pool, and NVLink
-// SHARP's buffers if both have as many ranks on the board (init.cc, nvls.cc). Rings count in full.
+// Sets to 0 the buffers that a communicator shares with its parent (`parent_ranks` ranks). The pool is always
+// shared. NVLink SHARP's buffers are shared if both communicators have the same number of ranks on the board
+// (init.cc, nvls.cc). Ring buffers are not shared.
 void ShareWithParent(int parent_ranks, int ranks, NcclMemory* memory);
 
-// `release` is NCCL's, 22602 for 2.26.2. `ranks` is at least 1.
+// Returns the memory of a communicator without a parent. `release`: NCCL's release, 22602 for 2.26.2.
+// `ranks`: at least 1.
 NcclMemory NcclMemoryFor(const NcclGpu& gpu, const NcclSettings& settings, int release, int ranks, int rank);
 
-// All code of NCCL's kernels for that GPU (overheads.def).
+// Returns the size of the machine code of all NCCL kernels for that GPU (overheads.def).
 uint64_t NcclCodeBytes(int compute_capability);
 
-// True if two ranks are on one board, with boards as in NcclMemoryFor.
+// True if both ranks are on the same board. Each board has eight consecutive ranks.
 bool OnOneBoard(int rank, int peer);
 
 }  // namespace vramscope::simulated

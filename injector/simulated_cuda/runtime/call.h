@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by all functions of the runtime: the driver's functions, and a thread's device and last error.
+// What all functions of the simulated CUDA runtime use: the driver's functions, and a thread's current device
+// and last error.
 //
-// The driver is reached as by NVIDIA's runtime: dlopen, one dlsym, then cuGetProcAddress. A hook of the
-// driver sees the same as on a GPU. Handles are void*, device pointers are addresses.
+// The runtime finds the driver's functions as NVIDIA's runtime does: dlopen, one dlsym, then
+// cuGetProcAddress. Therefore hooks of the driver get the same calls as on a GPU.
+//
+// Handles have the type void*. Device pointers are addresses.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +25,25 @@ struct Driver {
 #undef DRIVER
 };
 
-// nullptr without a libcuda.so.1 with all functions. Calls then return that there is no device.
+// Returns the driver's functions; nullptr if no libcuda.so.1 with all functions can be loaded. Runtime
+// functions then return kNoDevice.
 const Driver* TheDriver();
 
-// Keeps the error for cudaGetLastError and returns it.
+// Stores `error` for cudaGetLastError and returns `error`.
 int Keep(int error);
 int LastError();
 void ForgetLastError();
 
-// The thread's current device, 0 at first.
+// Returns the calling thread's current device, initially 0.
 int RuntimeDevice();
-// kSuccess once the thread has the context of its current device.
+// Makes the primary context of the current device current if the calling thread has no context. Returns
+// kSuccess or a CUDA error.
 int UseDevice();
+// Makes `device` and its primary context current for the calling thread (cudaSetDevice).
 int ChooseDevice(int device);
 
-// One call by the program: records the caller for the ledger.
+// Tells the driver, during a call of a runtime function, which function the program called and from where.
+// The driver's ledger stores both with each allocation.
 class CallFrom {
  public:
   CallFrom(const char* call, const void* caller) { Announce(call, caller); }
@@ -51,7 +58,7 @@ class CallFrom {
 };
 #define SIMULATED_CALL() const CallFrom call_from(__func__, __builtin_return_address(0))
 
-// Calls `cuName(arguments)` with the thread's context and keeps its error.
+// Calls the driver function `cuName(arguments)` after UseDevice(), stores its error and returns the error.
 #define ON_DEVICE(...)                                 \
   do {                                                 \
     const int no_device = UseDevice();                 \
@@ -59,7 +66,7 @@ class CallFrom {
     return Keep(TheDriver()->__VA_ARGS__);             \
   } while (false)
 
-// Like ON_DEVICE, without a context.
+// Like ON_DEVICE, but does not need a current context.
 #define WITH_DRIVER(...)                                \
   do {                                                  \
     if (TheDriver() == nullptr) return Keep(kNoDevice); \

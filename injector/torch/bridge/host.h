@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge's output: one event becomes one raw record of the injector.
+// How the bridge records an event: it writes one raw record through the injector's functions (VramscopeHost).
 //
-// At compile time, trace_format/raw_record.h decides the place of each field.
+// kRawLayout (trace_format/raw_record.h) defines where each field is in the record. It is read at compile
+// time.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace vramscope::bridge {
 // Set once by vramscope_bridge_start. Never cleared: callbacks may outlive vramscope_bridge_enable(0).
 inline const VramscopeHost* g_host = nullptr;
 
-// Emits one event of the calling thread. `fields`: those of kEventSchema[kType], in order.
+// Records one event of the calling thread. `fields`: all fields of kEventSchema[kType], in that order.
 template <trace::EventType kType, typename... Fields>
 inline void Emit(Fields... fields) {
   constexpr size_t kIndex = static_cast<size_t>(kType);

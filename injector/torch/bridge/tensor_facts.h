@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about one operand, read without touching the tensor: identity, storage, shape, strides, dtype, flags.
+// Records the properties of one operand of an operator: identity, storage, shape, strides, dtype, flags.
+// Reading them has no side effects on the tensor.
 //
-// Tensor's own accessors may call Python (sizes() of a subclass) or throw (storage() of a fake tensor). They
-// may copy (mutable_data_ptr()), or rebuild a node (grad_fn() of a view). The *_default and unsafe_* readers
-// only load fields. Symbolic and nested shapes are left out. Sources: c10/core/TensorImpl.h,
-// c10/core/StorageImpl.h, torch/csrc/autograd/variable.h of torch 2.2.2, 2.6.0 and 2.15.0.
+// Tensor's own accessors have side effects. They may call Python (sizes() of a subclass), throw (storage() of
+// a fake tensor), copy (mutable_data_ptr()), or create an autograd node (grad_fn() of a view). The accessors
+// *_default and unsafe_* only load fields. Symbolic and nested shapes are not recorded. Sources:
+// c10/core/TensorImpl.h, c10/core/StorageImpl.h, torch/csrc/autograd/variable.h of torch 2.2.2, 2.6.0 and
+// 2.15.0.
 #pragma once
 
 #include <c10/core/StorageImpl.h>
@@ -19,8 +21,8 @@
 
 namespace vramscope::bridge {
 
-// A storage's first byte; 0 for meta and fake tensors. The first form is for copy-on-write storages (2.3 and
-// later), where data_ptr() may throw.
+// Returns the address of a storage's first byte; 0 for meta and fake tensors. The first overload is for torch
+// 2.3 and later, where data_ptr() of a copy-on-write storage may throw.
 template <typename Storage>
 auto StorageBase(Storage* storage, int) -> decltype(storage->_mutable_data_ptr_no_checks(), uint64_t{}) {
   return reinterpret_cast<uint64_t>(storage->_mutable_data_ptr_no_checks().get());
@@ -30,7 +32,7 @@ uint64_t StorageBase(Storage* storage, long) {
   return reinterpret_cast<uint64_t>(static_cast<const Storage*>(storage)->data_ptr().get());
 }
 
-// Undefined for types that are no ScalarType: TypeMeta::toScalarType would throw.
+// Returns ScalarType::Undefined if the tensor's type is not a ScalarType; TypeMeta::toScalarType would throw.
 inline c10::ScalarType ScalarTypeOf(const c10::TensorImpl& tensor) {
   caffe2::TypeMeta type = tensor.dtype();  // a copy: toScalarType() is not const before 2.8
   return type.isScalarType() ? type.toScalarType() : c10::ScalarType::Undefined;
@@ -46,8 +48,9 @@ inline uint64_t AutogradFlags(const c10::TensorImpl& tensor) {
   return flags;
 }
 
-// Emits kOpTensor for an operand (`flags` 0) or a result (kTensorIsOutput). Nothing for tensors without a
-// storage: undefined, sparse, opaque, functorch wrappers (inner ops show their plain tensors).
+// Records the event kOpTensor. `flags`: 0 for an operand, kTensorIsOutput for a result. Records nothing for
+// tensors without a storage: undefined, sparse and opaque tensors, and functorch wrappers. The operators
+// inside a functorch transformation record the wrapped tensors.
 inline void EmitTensor(const c10::TensorImpl* tensor, uint64_t flags, uint64_t position, TextCache& texts) {
   if (tensor == nullptr || tensor == c10::UndefinedTensorImpl::singleton() || !tensor->has_storage()) return;
   uint32_t shape = 0;

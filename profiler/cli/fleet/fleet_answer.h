@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of `vramscope fleet` that follows the reading of the ranks, with and without MPI.
+// Compares the ranks of a job and prints the answer of `vramscope fleet`, after the ranks' files have been
+// read. Both the program with MPI and the program without MPI use it.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +15,21 @@
 namespace vramscope::cli {
 
 struct FleetRequest {
-  size_t top = 32;
-  size_t explained = 8;
-  double most_spread = -1;  // share of the median; negative = no limit
+  size_t top = 32;          // ranks to list (--top); 0 = all
+  size_t explained = 8;     // outliers to explain (--explain)
+  double most_spread = -1;  // limit of --spread-below, as a share of the median; negative = no limit
 };
 [[nodiscard]] Result<FleetRequest> FleetRequestFrom(const Arguments& arguments);
 
-// Compares the ranks, prints or writes the answer, and returns the exit code.
+// Compares the ranks, prints the answer or writes it to a file, and returns the exit code.
 Result<int> AnswerFleet(fleet::ReadRanks read, const fleet::Explainer& explain, const FleetRequest& request,
                         const Arguments& arguments, const Terminal& terminal);
 
-// Makes this process keep freed memory for its next trace, instead of returning the memory to the system.
-// Call once, before the first trace is read.
+// Configures malloc to keep freed memory for the next trace instead of returning it to the system. Call once,
+// before the first trace is read.
 void KeepFreedMemory();
 
-// The MPI program, in the folder of this program.
+// The file name of the program with MPI. It is in the same folder as this program.
 inline constexpr char kFleetMpiProgram[] = "vramscope-fleet-mpi";
 
 }  // namespace vramscope::cli

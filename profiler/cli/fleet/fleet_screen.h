@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope fleet` on a terminal.
+// Formats the answer of `vramscope fleet` for a terminal.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace vramscope::cli {
 
-// At most `top` ranks are listed: those that stand out, then those with the highest peaks.
+// Lists at most `top` ranks (0 = all): first the outliers, then the ranks with the highest peaks.
 [[nodiscard]] std::string FleetScreen(const fleet::Job& job, size_t top, const Terminal& terminal);
 
 }  // namespace vramscope::cli

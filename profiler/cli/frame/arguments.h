@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb's arguments and its help, from one table.
+// Parses the arguments of a verb (`record` in `vramscope record`) and prints the verb's help. Both use one
+// table of options (VerbHelp).
 //
 //   vramscope record: record what a command allocates
 //
-//     vramscope record -- python train.py              two examples first
+//     vramscope record -- python train.py              the help begins with two examples
 //     vramscope record --depth all -- ./train
 //
 //   Usage: vramscope record [options] -- COMMAND...
@@ -26,7 +27,7 @@ namespace vramscope::cli {
 struct Option {
   const char* name;   // without dashes
   char letter;        // '\0' = only the long form
-  const char* value;  // placeholder of its value in the help; nullptr = a switch
+  const char* value;  // placeholder for the option's value in the help; nullptr = the option has no value
   const char* help;   // one sentence; '\n' starts a new line
 };
 
@@ -35,13 +36,14 @@ struct Example {
   const char* meaning;
 };
 
+// What the positional arguments of a verb name.
 enum class VerbSubject {
-  kOther,          // the verb does not report on one device of one process
-  kRun,            // one file, or one rank of a job: several files or a folder (job_subject.h)
-  kEveryRank,      // one file, or all ranks of a job
-  kRunAndCommand,  // one file or a folder; the words after it are a command
-  kRunAndOutput,   // one file, and the file to write
-  kTwoRuns,        // two files, each of which may end in "@rank:N"
+  kOther,          // anything else; the verb does not report on one device of one process
+  kRun,            // one file; or several files or a folder, of which one rank is chosen (job_subject.h)
+  kEveryRank,      // one file; or several files or a folder, of which all ranks are used
+  kRunAndCommand,  // one file or folder, followed by the words of a command
+  kRunAndOutput,   // one file to read, and one file to write
+  kTwoRuns,        // two files; "@rank:N" after a name chooses a rank
 };
 
 struct VerbHelp {
@@ -49,31 +51,33 @@ struct VerbHelp {
   const char* summary;
   const char* usage;  // after "vramscope "
   std::vector<Example> examples;
-  std::vector<Option> options;  // --color, --quiet and --help are added
-  // If not kOther, --device, --process and --rank are added too (device_request.h).
+  std::vector<Option> options;  // the verb's own options, without --color, --quiet and --help
+  // If `subject` is not kOther, the verb also has --device, --process and --rank (device_request.h).
   VerbSubject subject = VerbSubject::kOther;
 };
 
-// The verb's own options, then the options of every verb.
+// Returns all options of a verb: its own, then --device, --process and --rank if it has them, then the
+// options that every verb has.
 std::vector<Option> AllOptions(const VerbHelp& help);
 
 class Arguments {
  public:
-  // The error names the argument and the most similar option.
+  // The error names the wrong argument, and the most similar option if there is one.
   static Result<Arguments> Parse(const VerbHelp& help, std::span<const std::string> arguments);
-  // For verbs that end in a command. The command starts at the first word that is not an option, or after
-  // "--". positionals() contains the command.
+  // Parses the arguments of a verb whose last arguments are a command. The command starts at the first word
+  // that is not an option, or after "--". positionals() then contains the words of the command.
   static Result<Arguments> ParseWithCommand(const VerbHelp& help, std::span<const std::string> arguments);
 
   [[nodiscard]] bool Has(std::string_view option) const;
-  // The last value given, or `fallback`.
+  // Returns the option's last value; `fallback` if the option is not given.
   [[nodiscard]] std::string Get(std::string_view option, std::string_view fallback = {}) const;
+  // Returns all values of the option, in the order of the command line.
   [[nodiscard]] std::vector<std::string> All(std::string_view option) const;
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
   [[nodiscard]] bool help_wanted() const { return Has("help"); }
 
-  // Copies with one change. With: `option` has only this value. Without: `option` is removed. WithFirst:
-  // replaces the first positional argument.
+  // Each returns a copy with one change. With: `option` has only the value `value`. Without: `option` is
+  // removed. WithFirst: `positional` replaces the first positional argument.
   [[nodiscard]] Arguments With(const std::string& option, const std::string& value) const;
   [[nodiscard]] Arguments Without(const std::string& option) const;
   [[nodiscard]] Arguments WithFirst(const std::string& positional) const;
@@ -83,14 +87,14 @@ class Arguments {
   std::vector<std::string> positionals_;
 };
 
-// The option must have been given. The error names the option.
+// Returns the value of `option` as a number. The option must be given. The error names the option.
 Result<uint32_t> NumberOf(const Arguments& arguments, std::string_view option);
-// "15%" as 0.15; never negative. The error names the option.
+// Converts a percentage to a share: "15%" is 0.15. Negative values are an error. The error names the option.
 Result<double> ShareOf(std::string_view option, std::string_view text);
 
 std::string HelpText(const VerbHelp& help, const Terminal& terminal);
 
-// The candidate most similar to `word`; nullopt if none is near.
+// Returns the candidate that is most similar to `word`; std::nullopt if no candidate is similar.
 std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace vramscope::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings and snapshots, without the data that must not be shown to others.
+// Hides private data of a trace or snapshot: each function returns a Source that reads from another Source
+// and leaves out the private data.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@ namespace vramscope::cli {
 [[nodiscard]] std::shared_ptr<const model::Source> WithoutSecrets(
     std::shared_ptr<const model::Source> source);
 
-// For a public page: also removes the arguments of commands, the folders in texts, and source files.
+// Prepares a trace for a public page. Removes the arguments of command lines, the folders of paths in all
+// texts, facts about the launch (model::RedactLaunches), and embedded source files.
 [[nodiscard]] std::shared_ptr<const model::Source> ForEverybody(std::shared_ptr<const model::Source> source);
 
 }  // namespace vramscope::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the `vramscope` command: one file, and one row in the table of verbs.cc or
-// record/recording_verbs.cc.
+// The verbs of the `vramscope` command (`record` in `vramscope record`) and what they share. Each verb has
+// one source file, and one row in the table of verbs.cc or record/recording_verbs.cc.
 //
 // Conventions of every verb:
 //   --help   two examples before the options
@@ -20,7 +20,7 @@ namespace vramscope::cli {
 
 enum ExitCode : int { kDone = 0, kNo = 1, kBadInput = 2, kCannotJudge = 3 };
 
-// `arguments`: those after the verb. Returns the exit code.
+// Runs a verb and returns the exit code. `arguments`: the command line after the verb.
 using RunVerb = int (*)(std::span<const std::string> arguments);
 
 struct Verb {
@@ -30,12 +30,13 @@ struct Verb {
   const VerbHelp& (*help)();
 };
 
-// All verbs of this program, in the order of `vramscope --help`.
+// Returns all verbs of this program, in the order of `vramscope --help`.
 std::span<const Verb> Verbs();
-// The verbs that only read files. Also for Windows and macOS.
+// Returns the verbs that only read files. They also exist on Windows and macOS.
 std::span<const Verb> AnsweringVerbs();
 
-// The whole program. Returns the exit code. Reports exceptions and output that cannot be written.
+// Runs the whole program and returns the exit code. `words`: the command line after the program's name.
+// Prints an error if there is an exception or if the output cannot be written.
 int RunCommandLine(const std::vector<std::string>& words);
 
 int RunRecord(std::span<const std::string> arguments);
@@ -95,7 +96,8 @@ const VerbHelp& McpHelp();
 const VerbHelp& CompletionHelp();
 const VerbHelp& ManHelp();
 
-// Every verb starts here: prints --help, or calls `run`. Prints errors and returns the exit code.
+// Handles parsed arguments, the same way for every verb. Prints the help if --help is given; otherwise calls
+// `run`. Prints the error if `arguments` or the result of `run` is an error. Returns the exit code.
 int RunParsed(const VerbHelp& help, const Result<Arguments>& arguments,
               Result<int> (*run)(const Arguments& arguments, const Terminal& terminal));
 

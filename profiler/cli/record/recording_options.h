@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the options shared by all verbs that record a command.
+// Reads the options that several recording verbs share (`vramscope record`, `attach`, `dryrun`).
 #pragma once
 
 #include <string>
@@ -10,10 +10,12 @@
 
 namespace vramscope::cli {
 
-// Fails if `text` is not a value of --deep-steps: "2-4", "3", or a list with commas.
+// Returns an error if `text` is not a valid value of --deep-steps: "2-4", "3", or a list of these with
+// commas.
 Status CheckSteps(const std::string& text);
 
-// Reads --stacks and --embed-source. `options.depth` must be set. Fails if the options would record nothing.
+// Reads --stacks and --embed-source. `options.depth` must be set. Returns an error if other options make one
+// of the two useless: --stacks needs deep steps, --embed-source needs stacks.
 Status ReadStacks(const Arguments& arguments, collector::RecordOptions& options);
 
 // Reads --black-box.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The evidence for the rules of `vramscope check`, for each device that matches the request.
+// Computes what the rules of `vramscope check` judge (fragmentation, leaks, the difference from a baseline),
+// for each device that matches the request.
 #pragma once
 
 #include <memory>
@@ -15,16 +16,18 @@ namespace vramscope::cli {
 
 class CheckEvidence {
  public:
-  // `file` and `analysis` must outlive this object. `analysis` was read from `file`.
+  // `analysis` must be the analysis of `file`. Both must outlive this object.
   CheckEvidence(const snapshot::RunFile& file, const classify::Analysis& analysis, report::Request request)
       : file_(file), analysis_(analysis), request_(std::move(request)) {}
 
-  // Fails if the request names a device that does not exist, or if the baseline cannot be read.
+  // Computes what `rules` need. Returns an error if the request names a device that does not exist, or if the
+  // baseline cannot be read.
   Status Read(const std::vector<check::Rule>& rules, const Arguments& arguments);
 
-  // One per device. The device that a report would choose comes first. A run without allocations has one
-  // entry without a device.
+  // Returns one entry for each device. The first entry is the device that `vramscope report` would choose. If
+  // the run has no allocations, there is one entry without a device.
   [[nodiscard]] std::vector<check::Evidence> all() const;
+  // Moves out the report of each device, in the order of all(). Call last.
   [[nodiscard]] std::vector<report::Answer> TakeAnswers();
 
  private:

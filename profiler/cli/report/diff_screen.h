@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `vramscope diff` as text: for a terminal, and as Markdown for a pull request.
+// Formats the answer of `vramscope diff`: text for a terminal, and Markdown for a pull request.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace vramscope::cli {
 
-// At most `top` rows of every kind. The first line names the peak's change and its first cause.
+// Both functions show at most `top` rows in each table. The first line tells how the peak changed and names
+// the largest cause.
 [[nodiscard]] std::string DiffScreen(const diff::Side& before, const diff::Side& after,
                                      const diff::Diff& diff, size_t top, const Terminal& terminal);
 [[nodiscard]] std::string DiffMarkdown(const diff::Side& before, const diff::Side& after,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank, host and job of each process, for `vramscope info`.
+// Formats rank, host and job of each process for `vramscope info`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,10 +9,12 @@
 
 namespace vramscope::cli {
 
-// Adds rank, local_rank, world_size, host, pod, job and environment to the object of a process.
+// Adds rank, local_rank, world_size, host, pod, job, environment, mesh and gpu_uuids to the JSON object of a
+// process.
 void AddLaunch(const model::Launch& launch, nlohmann::json& process);
 
-// "rank 37 of 64  local rank 5  node-09  pod train-9  job 77  process 4711": processes with a rank.
+// Returns one line for each process that has a rank, except data loader workers: "rank 37 of 64 local rank 5
+// node-09 pod train-9 job 77 process 4711".
 [[nodiscard]] std::string RankTable(const TraceFacts& facts);
 
 }  // namespace vramscope::cli

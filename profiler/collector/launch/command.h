@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the recorded command in the collector's process group, with its stdio and working directory. Only
-// the environment variables that load the recorder differ.
+// Starts the command that is recorded. The command gets the collector's process group, stdio and working
+// directory. Its environment has additional variables, which load the recorder.
 #pragma once
 
 #include <sys/types.h>
@@ -14,14 +14,14 @@
 
 namespace vramscope::collector {
 
-// This process's environment with `changes`, as "NAME=value".
+// Returns this process's environment with `changes` applied. Each entry is "NAME=value".
 std::vector<std::string> EnvironmentWith(const std::map<std::string, std::string>& changes);
 
-// Returns "value:previous", or "value" if the variable is empty or already begins with `value` (a recording
-// inside a recording).
+// Returns "VALUE:OLD", where OLD is the variable's current value. If the variable is empty, returns `value`.
+// If the variable already begins with `value` (a recording inside a recording), returns the current value.
 std::string PrependToPathVariable(const char* variable, const std::string& value);
 
-// Returns the pid, or an error if the command could not be started.
+// Starts the command and returns its pid; returns an error if the command could not be started.
 Result<pid_t> StartCommand(const std::vector<std::string>& arguments,
                            const std::vector<std::string>& environment, const SignalRelay& relay);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's loop: sleep, find new and ended processes, drain, until the command has ended.
+// The main loop of the collector. Each turn sleeps, finds new and ended processes, and drains the rings of
+// all processes into the trace. The loop ends after the command has ended.
 //
-// The sleep lasts from 0.5 to 20 ms: longer if all rings were nearly empty, shorter if a ring was over a
-// quarter full.
+// A sleep lasts from 0.5 to 20 ms. The next sleep is longer if all rings were nearly empty, and shorter if a
+// ring was over a quarter full.
 #pragma once
 
 #include <sys/types.h>
@@ -30,15 +31,16 @@ class Recorder {
 
   // Call before Run. Removes secrets from command lines (text/redact.h).
   void RedactCommandLines() { redact_ = true; }
-  // `work` is called after each turn, and soon after `descriptor` becomes readable. Call before Run.
+  // Call before Run. The loop calls `work` at the end of each turn. The loop's sleep ends when `descriptor`
+  // becomes readable.
   void AfterEachTurn(int descriptor, std::function<void()> work);
 
-  // Records until the command has ended, and a little longer for processes that it left running. Returns its
-  // wait status.
+  // Records until the command has ended. If other recorded processes still run then, records them for at most
+  // two more seconds. Returns the command's wait status.
   int Run(pid_t command);
 
   // Records the processes in the session folder until `done` returns true. `done` is called after every turn.
-  // Then detaches from the processes and drains the rest.
+  // Afterwards detaches from the processes and drains their last records.
   void RunUntil(const std::function<bool()>& done);
 
   // Call after Run: the pids of processes that were still recording.
@@ -52,7 +54,7 @@ class Recorder {
   };
 
   void Sleep() const;
-  // When Turn returns, everything recorded before the call is in the output.
+  // When Turn returns, all records from before the call are in the output.
   void Turn();
   void NoteEnded();
   void Welcome(uint64_t now_ns);

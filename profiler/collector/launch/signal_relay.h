@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the collector invisible to signals: the command gets each signal as often as without a collector.
+// Passes signals from the collector to the command, so that the command gets each signal as often as without
+// a collector.
 //
-// Signals from the terminal (Ctrl-C, Ctrl-Z, hangup) go to the process group and reach the command anyway. A
-// signal sent only to the collector's pid must be passed on. To distinguish these two cases, a sentinel
-// process in the group has all signals blocked. A signal that is pending in the sentinel too went to the
-// group.
+// Signals from the terminal (Ctrl-C, Ctrl-Z, hangup) go to the whole process group, which contains the
+// command. A signal that was sent only to the collector's pid must be passed on. To distinguish these two
+// cases, the group has a third process, the sentinel, which blocks all signals. If a signal is also pending
+// in the sentinel, the signal was sent to the group.
 //
 //   group:  shell job ─┬─ collector ── signal read here: pending in the sentinel? ─┬─ yes: drop it, the
 //                      │                         ▲                                 │  command has it
@@ -28,7 +29,7 @@ namespace vramscope::collector {
 // single-threaded program, before the fork.
 class SignalRelay {
  public:
-  // From here on, a signal meant for the command neither kills nor stops the collector.
+  // Blocks the signals that the relay passes on. They no longer kill or stop the collector.
   SignalRelay();
   // Restores the saved dispositions and mask.
   ~SignalRelay();
@@ -41,25 +42,26 @@ class SignalRelay {
   // Call in the parent after the fork.
   void StartSentinel();
 
-  // Readable when Relay has something to do.
+  // A file descriptor that is readable when Relay() should be called.
   [[nodiscard]] int descriptor() const { return signal_fd_; }
 
   struct CommandState {
     bool exited = false;
     int wait_status = 0;  // as waitpid reports it
   };
-  // Passes on pending signals that are meant for the command, and returns the command's state. May stop this
-  // process until it is continued.
+  // Sends the command the signals that only the collector got, and returns the command's state. If a terminal
+  // signal stopped the command, this process stops itself until SIGCONT.
   CommandState Relay(pid_t command);
 
  private:
   static constexpr size_t kSignalCount = 65;
 
   void RestoreSignals() const;
-  // Signals that came to this process since the last call, signal N as bit N - 1.
+  // Returns the signals that this process got since the last call, as a bit set: signal N is bit N - 1.
   uint64_t ReadSignals();
   [[nodiscard]] pid_t ForkSentinel() const;
-  // Like ReadSignals, for signals that went to the group. Starts a new sentinel.
+  // Returns the signals that the process group got, as ReadSignals does. Replaces the sentinel if there are
+  // any.
   uint64_t TakeGroupSignals();
 
   std::array<struct sigaction, kSignalCount> found_actions_{};
@@ -68,10 +70,10 @@ class SignalRelay {
   rlimit found_processor_limit_{};
   int signal_fd_ = -1;
   pid_t sentinel_ = 0;
-  uint64_t group_signals_ = 0;  // seen by a sentinel, not yet read here
+  uint64_t group_signals_ = 0;  // signals that the sentinel got and that ReadSignals has not returned yet
 };
 
-// Ends this process by the command's signal, without a core file.
+// Ends this process by `signal`, without a core file. The collector thus ends as the command ended.
 [[noreturn]] void DieBySignal(int signal);
 
 }  // namespace vramscope::collector

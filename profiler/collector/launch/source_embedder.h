@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embeds the source files of recorded stacks in the trace. Each file is read when a frame of it is first
-// seen. Files of Python and of installed packages are left out.
+// Copies the program's source files into the trace, so that reports can show lines of code. A file is copied
+// when the first recorded stack contains a frame of the file. Files of Python and of installed packages are
+// not copied.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace vramscope::collector {
 class SourceEmbedder {
  public:
   static constexpr size_t kMostFileBytes = 512 << 10;
-  static constexpr size_t kMostBytes = 16 << 20;  // of all files
+  static constexpr size_t kMostBytes = 16 << 20;  // total of all files
 
   // Adds the files of the frames that `writer` got since the last call. Never fails. The metadata
   // "sources.left_out" counts files that cannot be read, are too large or are not text.

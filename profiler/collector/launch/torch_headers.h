@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about the build of an installed torch, read from its files. They decide which deep recorder (bridge)
-// fits.
+// Reads facts about the build of an installed torch from its files. The collector uses them to choose the
+// bridge: the library that records deep steps, which is compiled against torch's headers.
 //
-// Two builds with equal layout headers and the same std::string ABI have equal layouts.
+// A bridge fits a torch if both were built with equal layout headers and the same std::string ABI.
 #pragma once
 
 #include <array>
@@ -20,18 +20,20 @@ inline constexpr std::array kLayoutHeaders = {
     "torch/csrc/autograd/function.h", "torch/csrc/autograd/functions/accumulate_grad.h",
 };
 
-// The concatenated layout headers. `root` contains include/ and lib/.
+// In all functions, `root` is the folder of torch that contains include/ and lib/.
+
+// Returns the concatenated text of the layout headers.
 std::string LayoutText(const std::string& root);
 
-// Releases up to 2.6 use the old std::string ABI, later releases the new ABI. Derived from the names of
-// libc10's functions.
+// True if torch was built with the new std::string ABI (PyTorch's wheels after 2.6). The names of libc10's
+// functions contain the ABI.
 bool UsesNewStringAbi(const std::string& root);
 
-// True if torch's headers refuse older standards than C++20.
+// True if torch's headers need C++20.
 bool WantsCxx20(const std::string& root);
 
-// The size of libtorch_cpu.so; 0 if there is none. The size differs between builds, so it identifies this
-// torch.
+// Returns the size of libtorch_cpu.so in bytes; 0 if there is none. The size identifies a build of torch,
+// because it differs between builds.
 uint64_t TorchLibraryBytes(const std::string& root);
 
 }  // namespace vramscope::collector

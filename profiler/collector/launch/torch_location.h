@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the torch that a command will load, before the command runs and without importing torch. The result
-// is a guess. The recorder checks inside the process that the bridge fits.
+// is a guess, because a script may choose another Python. When the process runs, the recorder checks that the
+// bridge fits its torch.
 //
-//   python train.py                    asks that interpreter where its torch is
-//   torchrun, accelerate, ./train.py   a script: asks the interpreter in its first line
-//   env, nice, numactl, srun, ...      the first of its arguments that leads to a Python or to libtorch
-//   bash run.sh, make train            the Python on PATH, which such scripts usually start
+//   command                            how torch is found
+//   python train.py                    asks this interpreter where its torch is
+//   torchrun, accelerate, ./train.py   asks the interpreter in the script's first line
+//   env, nice, numactl, srun, ...      follows the first argument that is a Python, a script or a C++ program
+//   bash run.sh, make train            asks the Python on PATH, which such scripts usually start
 //   ./train (C++)                      asks the dynamic loader which libtorch_cpu.so it would load
 #pragma once
 
@@ -17,16 +19,17 @@
 namespace vramscope::collector {
 
 struct TorchLocation {
-  std::string root;
-  std::string version;  // "2.15.0+cu132"; empty if no file contains it
-  std::string python;   // the interpreter that imports it; empty for a program that links to it
+  std::string root;     // torch's folder, which contains include/ and lib/
+  std::string version;  // "2.15.0+cu132"; empty if no file contains the version
+  std::string python;   // the interpreter that imports torch; empty for a program that links to libtorch
 };
 
-// An error lists where it searched. Takes the start-up time of a Python, about 20 ms, at most 20 s. With an
-// earlier answer in the folder `memory` (answer_cache.h) it takes almost no time.
+// Returns an error that lists the searched places if there is no torch. Takes as long as a start of Python:
+// about 20 ms, at most 20 s. If the folder `memory` has the answer of an earlier call (answer_cache.h),
+// FindTorch takes almost no time.
 Result<TorchLocation> FindTorch(std::span<const std::string> command, const std::string& memory = {});
 
-// The folder of another package that a command will import ("tensorflow", "jax").
+// Returns the folder of another package ("tensorflow", "jax") that a command will import.
 Result<std::string> FindPackage(std::span<const std::string> command, const std::string& package);
 
 }  // namespace vramscope::collector

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the rings of all recorded processes: merges their records in time order and passes them to
-// the trace.
+// Reads the records from the rings of all recorded processes, merges them in order of time, and writes them
+// to the trace. A ring is the buffer into which one thread writes its records (docs/glossary.md).
 //
-// Each thread writes to its own ring, so only clocks give an order between threads. A pass reads the clock
-// (the watermark), then all heads, then merges. Later records wait for the next pass:
+// Records of different threads can be ordered only by their times. At the start of a pass, the clock is read
+// (the watermark). The pass merges all records from before the watermark. Later records wait for the next
+// pass:
 //
 //                       watermark
 //   ring A  ──a1────a2──────┊──a3
 //   ring B  ────b1──────b2──┊
 //
-// So a block's free always comes before the next allocation at its address, also across threads.
+// The trace therefore always has the free of a block before the next allocation at the same address, even if
+// two threads recorded them.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +31,8 @@ class Drain {
   // `start_monotonic_ns`: CLOCK_MONOTONIC at time 0 of the trace. The references must outlive the object.
   Drain(TraceOutput& output, const ClockMap& clock, uint64_t start_monotonic_ns);
 
-  // Adds a ring file. `path` is removed when the process has ended; may be empty. If `executable` and
-  // `command_line` are empty, a forked process gets its parent's.
+  // Adds a process with its ring file. The file `path` is deleted when the process has ended; `path` may be
+  // empty. If `executable` or `command_line` is empty, a forked process gets its parent's value.
   TargetProcess& AddProcess(std::unique_ptr<RingFile> file, const std::string& path,
                             const std::string& executable, const std::string& command_line);
 
@@ -38,12 +40,12 @@ class Drain {
     uint64_t records = 0;
     uint32_t fullest_percent = 0;  // fill level of the fullest ring, before the pass
   };
-  // `watermark_monotonic_ns` must have been read before the call.
+  // `watermark_monotonic_ns`: a time of CLOCK_MONOTONIC that was read before the call.
   PassResult Pass(uint64_t watermark_monotonic_ns);
 
-  // From now on no target records anything.
+  // Stops the recording in all processes.
   void DetachAll();
-  // Like DetachAll, but later events do not count as lost.
+  // Pauses the recording in all processes. Later events are not recorded and do not count as lost.
   void PauseAll();
 
   // Writes the process table and the check results. Call after the last pass.
@@ -51,14 +53,14 @@ class Drain {
 
   [[nodiscard]] const std::vector<std::unique_ptr<TargetProcess>>& processes() const { return processes_; }
   [[nodiscard]] const MemoryTotals& totals() const { return totals_; }
-  // Records that the targets dropped.
+  // Returns the number of records that the processes dropped because a ring was full.
   [[nodiscard]] uint64_t lost() const { return lost_; }
   [[nodiscard]] uint64_t ToTraceNs(uint64_t monotonic_ns) const;
 
  private:
   struct Head {  // the next record of a ring
     uint64_t ns;
-    size_t order;  // index of the ring among all rings: breaks ties
+    size_t order;  // index of the ring among all rings; decides if two times are equal
     TargetProcess* process;
     RingSource* ring;
   };
@@ -68,13 +70,13 @@ class Drain {
     }
   };
 
-  // False if the ring has no record before the watermark.
+  // Sets the time of the ring's next record. False if the ring has no record before the watermark.
   bool Advance(Head& head, uint64_t watermark) const;
   void Merge(uint64_t watermark, PassResult& result);
   void Deliver(TargetProcess& process, RingSource& ring, const trace::RawRecord& record, uint64_t ns);
   void Observe(TargetProcess& process, trace::Event& event);
   void ObserveMark(TargetProcess& process, const trace::Event& event);
-  // True: the mark was metadata, not an event.
+  // If the record is a mark that contains metadata of the trace, stores the metadata and returns true.
   bool TakeMetadata(TargetProcess& process, const trace::RawRecord& record);
   uint32_t ThreadOf(TargetProcess& process, RingSource& ring);
   void ReportLosses(TargetProcess& process, uint64_t watermark);
@@ -88,7 +90,7 @@ class Drain {
   uint64_t start_monotonic_ns_;
   std::vector<std::unique_ptr<TargetProcess>> processes_;
   std::vector<TargetProcess*>
-      active_;  // processes whose rings are not read to the end; a run may fork thousands of short ones
+      active_;  // processes whose rings are not read to the end; a run may fork thousands of short processes
   std::vector<Head> heap_;
   RecordBuffer buffer_;
   MemoryTotals totals_;

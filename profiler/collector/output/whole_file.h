@@ -8,11 +8,11 @@
 
 namespace vramscope::collector {
 
-// Returns as much of the file as can be read, at most `most` bytes. Never throws for an unreadable file,
-// unlike a stream.
+// Returns the content of the file, at most `most` bytes. After a read error, returns the bytes before the
+// error; empty if the file cannot be opened. Never throws, unlike std::ifstream.
 std::string ReadWhole(const std::string& path, size_t most = SIZE_MAX);
 
-// False if it cannot be determined.
+// True if the file exists. False if it does not exist, or if the system cannot tell.
 bool Exists(const std::filesystem::path& path);
 
 }  // namespace vramscope::collector

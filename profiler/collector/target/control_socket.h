@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Unix socket in the session folder for requests of the same user to a recording.
+// The Unix socket through which another vramscope process of the same user sends requests to a running
+// recording (`vramscope dump`). The socket is in the session folder of the recording.
 //
-//   asks:     "dump\n"                     one line
-//   answers:  "ok run.vms\n"               or "no <one sentence>\n"; then the recording hangs up
+//   request:  "dump\n"                     one line
+//   answer:   "ok run.vms\n"               or "no <one sentence>\n"; the recording then closes the connection
 //
-// The targets' variable VRAMSCOPE_SESSION names the folder, so a pid is enough to find the socket.
+// The environment variable VRAMSCOPE_SESSION of each recorded process contains the folder. Therefore a client
+// needs only the pid of a recorded process to find the socket.
 #pragma once
 
 #include <functional>
@@ -21,11 +23,11 @@ class ControlSocket {
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();
 
-  // Readable when a client has connected.
+  // A file descriptor that is readable when a client has connected.
   [[nodiscard]] int descriptor() const { return listener_; }
 
-  // Answers all waiting clients. `answer` returns the result of a request, or an error. A client that sends
-  // nothing costs at most 0.1 s.
+  // Answers all waiting clients. `answer` returns the text after "ok ", or an error for "no ". Waits at most
+  // 0.1 s for the request of each client.
   void Serve(const std::function<Result<std::string>(const std::string& order)>& answer) const;
 
  private:
@@ -33,7 +35,8 @@ class ControlSocket {
   int listener_;
 };
 
-// Sends `order` to the recording of process `pid` and returns its answer. Waits up to a minute.
+// Sends the request `order` to the recording of process `pid`. Returns the text after "ok "; the sentence
+// after "no " is the error. Waits at most one minute.
 Result<std::string> AskRecordingOf(uint32_t pid, const std::string& order);
 
 }  // namespace vramscope::collector

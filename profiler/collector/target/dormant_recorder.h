@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends requests to a dormant recorder in a running process (injector/core/dormant.h).
+// Sends requests to the dormant recorder of a running process. A dormant recorder is loaded but does not
+// record until it gets a request (injector/core/dormant.h).
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +11,8 @@
 
 namespace vramscope::collector {
 
-// Sends `order` to the socket of process `pid` and returns the number that it answers. An error if the
-// process has no socket, or another process answers.
+// Sends the request `order` to the socket of process `pid` and returns the number in the answer. Returns an
+// error if the process has no socket, or if another process answers.
 Result<int> AskDormantRecorder(pid_t pid, const std::string& order);
 
 }  // namespace vramscope::collector

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts from /proc about a process and this machine. If a process is gone, the text is empty.
+// Reads facts about a process and this machine from /proc. For a process that has ended, texts are empty.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,15 @@
 
 namespace vramscope::collector {
 
+// Returns the path of the process's executable.
 std::string ExecutableOf(uint32_t pid);
-// Arguments joined by spaces; arguments with blanks or quotes are in single quotes. At most 4 KiB.
+// Returns the process's arguments, joined by spaces. Arguments with blanks or quotes are in single quotes. A
+// text of more than 4 KiB is cut and ends with "...".
 std::string CommandLineOf(uint32_t pid);
 std::string ThreadName(uint32_t pid, uint32_t thread);
 
-// The pid of the process in our pid namespace. 0 = the process is not visible from here. A running process of
-// this user is always visible.
+// Returns the process's pid in the pid namespace of this program; 0 if /proc does not show the process. /proc
+// shows every running process of this user.
 uint32_t PidHere(const trace::ProcessIdentity& process);
 // True only if the process has certainly ended.
 bool HasEnded(const trace::ProcessIdentity& process);
@@ -27,8 +29,9 @@ uint32_t ParentOf(uint32_t pid);
 // Formats `arguments` like CommandLineOf.
 std::string JoinCommandLine(const std::vector<std::string>& arguments);
 
-// "host.kernel", "host.cpu", "host.cpus", "host.memory_bytes", and "env.NAME" for a fixed list of variables
-// that change what PyTorch allocates. Reads no other variables, because environments hold secrets.
+// Returns "host.kernel", "host.cpu", "host.cpus", "host.memory_bytes", and "env.NAME" for each variable of a
+// fixed list. The list contains variables that change what PyTorch allocates. No other variables are read,
+// because they may contain secrets.
 std::map<std::string, std::string> MachineFacts();
 
 }  // namespace vramscope::collector

@@ -9,13 +9,15 @@
 
 namespace vramscope::collector {
 
-// The file that execvp would start for `command`.
+// Returns the path of the file that execvp would start for `command`.
 Result<std::string> FindProgram(const std::string& command);
 
-// An error if the program at `path` cannot be started with the recorder. Causes: setuid, setgid, file
-// capabilities, another architecture or C library. A non-empty value warns of a statically linked program.
-// Such a program runs unrecorded, but programs that it starts are recorded. For a script its interpreter is
-// checked.
+// Checks whether the program at `path` can be recorded. For a script, checks its interpreter. Returns:
+//   - an error if the recorder cannot be loaded: setuid, setgid, file capabilities, another architecture or C
+//     library;
+//   - a warning if the program is statically linked. The program itself is then not recorded, but programs
+//     that it starts are recorded;
+//   - "" otherwise.
 Result<std::string> CheckRecordable(const std::string& path);
 
 }  // namespace vramscope::collector

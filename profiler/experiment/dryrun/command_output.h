@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Redirects the output of a command, so that it does not mix with the answer.
+// Redirects the output of a command that vramscope runs, so that it does not mix with vramscope's own output.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace vramscope::experiment {
 
 enum class CommandOutput { kAsItIs, kToStderr, kToFile };
 
-// While the object lives, standard output is redirected. kToFile: standard error too. Affects the whole
-// process: not thread-safe.
+// Redirects standard output of this process while the object exists; kToFile also redirects standard error.
+// The redirection affects all threads.
 class Redirected {
  public:
   Redirected(CommandOutput output, const std::string& file);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated device's records of a run: which library or call took how much memory.
+// Reads the ledgers of the simulated GPU: how much device memory each library and each call took in a dry
+// run.
 //
-// Every process writes a ledger of its own calls when it ends. All processes together maintain a table with
-// the highest simultaneous use of each device (trace_format/device_use.h). Only the table includes killed
-// processes.
+// Each process writes a ledger of its own calls when it ends. In addition, all processes maintain one table
+// with the highest memory use of each device by all processes (trace_format/device_use.h). A killed process
+// is only in the table.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,9 @@ struct LedgerEntry {
   std::string library;  // "libc10_cuda.so"; "" = the driver itself
   std::string call;     // "cudaMalloc", "context"
   uint64_t peak_bytes = 0;
-  std::string basis = "exact";  // others: "measured", "derived", "given", "modeled"
-  uint64_t low_bytes = 0;       // range on a real GPU, for `peak_bytes`
-  uint64_t high_bytes = 0;
+  std::string basis = "exact";  // or "measured", "derived", "given", "modeled"
+  uint64_t low_bytes = 0;       // lower end of the range of `peak_bytes` on a real GPU
+  uint64_t high_bytes = 0;      // upper end of this range
 };
 
 // One process's share of a device at the device's peak.
@@ -30,23 +31,24 @@ struct ProcessShare {
 struct DeviceLedger {
   int device = 0;
   uint64_t capacity_bytes = 0;
-  uint64_t peak_bytes = 0;     // of all processes together, at one time
-  uint64_t missing_bytes = 0;  // of the last refused request; 0 = none
-  uint64_t refusals = 0;       // of all processes
-  // The refused call, if it did not come from PyTorch's allocator: "ring" for NCCL, "kernels". Otherwise
-  // empty.
+  uint64_t peak_bytes = 0;     // most bytes that all processes used at one time
+  uint64_t missing_bytes = 0;  // bytes that the last refused request lacked; 0 = no request was refused
+  uint64_t refusals = 0;       // number of refused requests of all processes
+  // The last refused call if it did not come from PyTorch's allocator: "ring" for NCCL, "kernels". Empty if
+  // there is no such call.
   std::string refused_beside;
-  std::vector<ProcessShare> processes;  // at the peak; empty = unknown
-  // Each entry has its own peak, summed over processes. Without killed processes.
+  std::vector<ProcessShare> processes;  // use of each process at the peak; empty = unknown
+  // Each entry has its own peak, summed over processes. Killed processes are missing.
   std::vector<LedgerEntry> entries;
 };
 
-// Every used device, by number: from all "*.json" in `folder` and the table in `shared_file`. Unreadable
-// files are skipped. `capacity_bytes` is used for devices without any ledger.
+// Returns each used device, ordered by number. Reads the ledgers, which are all "*.json" files in `folder`,
+// and the table in `shared_file`. Skips files that cannot be read. `capacity_bytes`: the capacity of a device
+// that is only in the table.
 std::vector<DeviceLedger> ReadDeviceLedgers(const std::string& folder, const std::string& shared_file,
                                             uint64_t capacity_bytes);
 
-// The ledger with the highest peak. If there are no ledgers, its capacity is 0.
+// Returns the ledger with the highest peak. If `ledgers` is empty, returns a ledger with a capacity of 0.
 DeviceLedger Fullest(const std::vector<DeviceLedger>& ledgers);
 
 }  // namespace vramscope::experiment

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of columns, exported as one record batch of the Arrow C data interface.
+// A table for Python: columns that are exported as one record batch of the Arrow C data interface.
 //
-// Exported structs share the table's memory. The table lives until the last reader releases it, from any
-// thread.
+// Exported structs share the table's memory. The table exists until all exported structs are released, which
+// any thread may do.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace vramscope::python {
 
 class Table {
  public:
-  // The column lives as long as the table.
+  // Adds an empty column of type `Kind` and returns it. The reference is valid while the table exists.
   template <typename Kind>
   Kind& Add(const std::string& name) {
     auto column = std::make_unique<Kind>(name);
@@ -33,10 +33,11 @@ class Table {
   std::vector<std::unique_ptr<Column>> columns_;
 };
 
-// Fill `out`, which the receiver releases through out->release. All columns have the same number of rows.
+// Fill `out`, which the receiver must release with out->release. All columns must have the same number of
+// rows.
 void ExportSchema(const Table& table, ArrowSchema* out);
 void ExportArray(const std::shared_ptr<const Table>& table, ArrowArray* out);
-// A stream of one batch.
+// The stream has one batch.
 void ExportStream(const std::shared_ptr<const Table>& table, ArrowArrayStream* out);
 
 }  // namespace vramscope::python

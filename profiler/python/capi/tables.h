@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a run that Python reads. docs/python.md describes their columns.
+// Makes the tables of a run that Python reads. docs/python.md describes their columns.
 //
-// Rows come from the same analysis as the report's figures (export/content.h).
+// The tables come from the same analysis as the figures of a report (export/content.h).
 #pragma once
 
 #include <memory>
@@ -14,19 +14,20 @@ namespace vramscope::python {
 
 using SharedTable = std::shared_ptr<const Table>;
 
-// The recorded events in order. O(events); needs no loaded run.
+// Returns one row for each recorded event, in order. O(events).
 [[nodiscard]] SharedTable EventsTable(const model::Source& source);
-// One row for each allocation. `content` chooses the device of peak_category.
+// Returns one row for each allocation. The column peak_category is about the peak of content.device().
 [[nodiscard]] SharedTable BlocksTable(const exporting::Content& content);
-// The memory of these devices after each change, in steps first_step to last_step; first_step 0: no limit.
+// Returns the memory of `devices` over time, in the steps from first_step to last_step. If first_step is 0,
+// in all steps and outside steps.
 [[nodiscard]] SharedTable SeriesTable(const exporting::Content& content,
                                       const std::vector<model::DeviceIndex>& devices, uint32_t first_step,
                                       uint32_t last_step);
-// The frames of all stacks that events name, outermost first.
+// Returns the frames of all stacks that events refer to, outermost frame first.
 [[nodiscard]] SharedTable StacksTable(const model::Source& source);
-// The calls of operators in deep steps, in order of their begin.
+// Returns the operator calls of deep steps, in the order of their begin.
 [[nodiscard]] SharedTable OperatorsTable(const model::Source& source);
-// Memory that PyTorch's caching allocator took from the driver.
+// Returns the segments that PyTorch's caching allocator took from the driver.
 [[nodiscard]] SharedTable SegmentsTable(const model::Run& run);
 
 }  // namespace vramscope::python

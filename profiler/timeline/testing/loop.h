@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of training loops for tests, in the order in which PyTorch runs them. Each allocates something, so
-// that no span is empty.
+// Builds the events of a training loop for tests. Each function adds one part of a step (data, forward,
+// backward, ...). A test calls them in the order in which PyTorch would run these parts. Each part allocates
+// something, so that no part is empty.
 #pragma once
 
 #include <string>

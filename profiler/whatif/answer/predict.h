@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer to a what-if question: which levers were applied or refused, and the peak before and after.
+// Predicts the memory of a step with changes (levers, docs/glossary.md). The answer has the peak before and
+// after the changes, and which changes were applied or refused.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,21 @@
 
 namespace vramscope::whatif {
 
+// A requested change: "amp", "bf16".
 struct Asked {
   std::string lever;
   std::string value;
 };
 
 struct Use {
-  Peak peak;           // of the step: live requests rounded up to 512 bytes
+  Peak peak;           // peak of the live bytes in the step; each request is rounded up to 512 bytes
   Replayed allocator;  // PyTorch's counters for the whole run
-  // The moment of the peak if outside the step: "step 5", "evaluation after step 6" (rest_of_run.h).
+  // Where the peak of the run is, if it is outside the step: "step 5", "evaluation after step 6"
+  // (rest_of_run.h).
   std::string place;
 };
 
+// A change that was applied, and what it does.
 struct Applied {
   Asked asked;
   Outcome outcome;
@@ -42,49 +46,48 @@ struct Prediction {
   Use before;
   Use after;
   std::vector<Applied> levers;
-  std::vector<Refused> refused;  // `after` is the result of the other levers
+  std::vector<Refused> refused;  // changes that were not applied; `after` is without them
   ErrorBand band;                // error band of `after`
 };
 
-// The recorded program's own figures, for any number of predictions.
+// The memory use of the unchanged program. It is computed once and used for all predictions.
 struct Baseline {
   Scene scene;
   Use use;
-  Replayed step;                    // use of the step alone
-  RestOfRun rest;                   // use at other moments of the run
-  uint64_t recorded_allocated = 0;  // highest counter of the recorded step, as a check
+  Replayed step;                    // counters for the step alone
+  RestOfRun rest;                   // memory use at other moments of the run
+  uint64_t recorded_allocated = 0;  // recorded peak of allocated bytes in the step; a check of the model
 };
 
-// The analysis must outlive the baseline.
+// `analysis` must outlive the baseline.
 [[nodiscard]] Result<Baseline> MakeBaseline(const Step& step, const classify::Analysis& analysis);
 
-// The scene with levers applied, before its peak is computed.
+// A scene to which changes have been applied. Its peak is not computed yet.
 struct Changed {
   Scene scene;
-  const Step* step = nullptr;  // this scene's step: as recorded, or rewritten by a lever
+  const Step* step = nullptr;  // the step of `scene`: the recorded one, or one that a lever has rewritten
   std::vector<Applied> levers;
   std::vector<Refused> refused;
 };
 
-// Answers questions about one step by transformations. Refuses changes that need a re-run.
+// Predicts changes of one step by transformations. Refuses changes that need a re-run. Step and baseline must
+// outlive the predictor.
 //
-// A step that a lever rewrites is computed once. Step and baseline must outlive the predictor.
-//
-// Changes of allocator settings alone are answered from the whole recorded run (whole_run.h). `before` and
-// `after` are then PyTorch's counters for the run.
+// If all changes are allocator settings, the prediction is a replay of the whole recorded run (whole_run.h).
+// `before` and `after` then contain PyTorch's counters for the whole run.
 class Predictor {
  public:
-  // Runs with more than `most_changes` allocations and frees are answered from the step instead. A run takes
-  // about 0.1 s per million of these.
+  // If the run has more than `most_changes` allocations and frees, a change of allocator settings is also
+  // predicted from the step. A replay of the whole run takes about 0.1 s per million allocations and frees.
   static constexpr size_t kAnyRun = SIZE_MAX;
   static constexpr size_t kShortRun = 1'000'000;
   Predictor(const Step& step, const Baseline& baseline, size_t most_changes = kShortRun)
       : step_(step), baseline_(baseline), most_changes_(most_changes), nested_(HasNestedTensors(step)) {}
 
-  // Applies levers in the order of LeverTable().
+  // Applies the changes, in the order of LeverTable().
   [[nodiscard]] Changed Change(std::vector<Asked> asked);
-  // Computes peak and replay of the changed program. Fails only if the settings cannot be modeled.
-  // `over_step`, `most_reserved`: see ReplayScene.
+  // Computes the peak and the allocator's counters of the changed program. Returns an error only if the
+  // allocator settings cannot be modeled. ReplayScene() explains `over_step` and `most_reserved`.
   [[nodiscard]] Result<Prediction> Judge(Changed changed, UseOverStep* over_step = nullptr,
                                          uint64_t most_reserved = UINT64_MAX) const;
   [[nodiscard]] Result<Prediction> Predict(std::vector<Asked> asked, UseOverStep* over_step = nullptr) {
@@ -103,14 +106,15 @@ class Predictor {
     Replayed before, after;
   };
   std::optional<Result<BeforeAndAfter>> OfWholeRun(const Changed& changed) const;
-  // Nothing if the lever does not rewrite the step. Computed once per value.
+  // Returns the step as the lever rewrites it; nullopt if the lever does not rewrite the step. Each value is
+  // computed once.
   std::optional<Result<const Rewritten*>> Rewrite(const Lever& lever, const std::string& value);
 
   const Step& step_;
   const Baseline& baseline_;
   size_t most_changes_;
   bool nested_;
-  std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // by lever and value
+  std::map<std::string, std::unique_ptr<Rewritten>> rewritten_;  // key: "lever=value"
 };
 
 [[nodiscard]] Result<Prediction> Predict(const Step& step, const Baseline& baseline, std::vector<Asked> asked,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training loop as blocks with positions in time. Levers change it, and answers are computed from it.
+// A scene: the model of a training loop, in which each block has a begin and an end in time. Levers (changes,
+// docs/glossary.md) change the scene, and predictions are computed from it.
 //
-// One step stands for all. A block that the next step frees ends after the step's length.
+// All steps of the loop are equal, so the scene describes only one step. If the next step frees a block, the
+// block's end is greater than the step's length.
 //
 //   position 0                  length                  2 x length
-//   setup      ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: there before the first step
-//   once              ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: born in the first step
+//   setup      ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   parameters: exist before the first step
+//   once              ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▶   optimizer state: made in the first step
 //   each step     ├─activation─┤         ├─activation─┤
 //                     ├─gradient──┼─┤        ├─gradient──┼─┤      freed by the next step's zero_grad
 #pragma once
@@ -19,60 +21,63 @@
 
 namespace vramscope::whatif {
 
+// When a block is allocated: before the loop, only in the first step, or in each step.
 enum class Birth : uint8_t { kSetup, kOnce, kEachStep };
 
 struct Block {
-  Position begin = 0;       // for kSetup: before 0
-  Position end = kForever;  // for kEachStep: at most one length after its own step
+  Position begin = 0;       // kSetup: less than 0
+  Position end = kForever;  // kEachStep: at most the end of the next step
   uint64_t bytes = 0;       // as requested, not rounded
-  BlockIndex origin;        // the block of the step that this is, or is a copy of
+  BlockIndex origin;        // the block of the recorded step, or the block that this block is a copy of
   Birth birth = Birth::kEachStep;
   classify::Category category = classify::Category::kUnattributed;
   uint16_t stream = 0;
-  bool but_in_first = false;  // for kEachStep: not in the first step
-  bool piles_up = false;      // for kEachStep: nothing frees it
+  bool but_in_first = false;  // kEachStep: the first step does not allocate this block
+  bool piles_up = false;      // kEachStep: the block is never freed, so that each step adds one
 
-  // True if freed before the loop or in its first steps: only its hole matters.
+  // True if the block is freed before the loop or in its first steps. It matters only because it leaves a
+  // hole in a segment.
   [[nodiscard]] bool Passes() const { return birth != Birth::kEachStep && end < kForever; }
 };
 
-// Steps that a replay runs from an empty allocator (see replay_scene.cc).
+// Number of steps that a replay runs, starting with an empty allocator. replay_scene.cc explains the number.
 inline constexpr uint32_t kReplayedSteps = 4;
 
-// A part of forward that backward recomputes. Autograd saves only its inputs.
+// A part of forward that backward recomputes. Autograd saves only the inputs of this part.
 struct Again {
-  Position begin = 0;
-  Position end = 0;
-  Position at = 0;        // in backward
-  Position released = 0;  // when its last node has released what it saved
+  Position begin = 0;     // begin of the part in forward
+  Position end = 0;       // end of the part in forward
+  Position at = 0;        // begin of the recomputation in backward
+  Position released = 0;  // when the part's last autograd node has released its saved tensors
   Position unwound = 0;   // when the recomputing function has returned
-  // Inputs (blocks of the step) that stay longer because a module holds their graph, and until when.
+  // Inputs (blocks of the step) that live longer because a module keeps their autograd graph, and until when.
   std::vector<std::pair<BlockIndex, Position>> held;
 };
 
-// The phases of a step. Networks trained in turns, as in a GAN, have separate phases. Everything between two
-// backward passes or optimizer steps is the next backward's forward.
+// The phases of a step. If a program trains several networks in one step, as a GAN does, each network has its
+// own phases. All time between two backward passes or optimizer steps is the forward phase of the next
+// backward pass.
 struct Phases {
-  int64_t length = 0;             // of the step, in events
-  std::vector<Window> forward;    // one per backward pass; a single one if there is only forward
+  int64_t length = 0;             // length of the step, in events
+  std::vector<Window> forward;    // one per backward pass; only one if the step has no backward pass
   std::vector<Window> backward;   // in order
-  std::vector<Window> optimizer;  // in order, as in the step
+  std::vector<Window> optimizer;  // in order
 };
 
-// Levers that insert time move the phases.
+// A lever that inserts time into the step also moves the phases.
 struct Scene : Phases {
   std::vector<Block> blocks;
-  std::string settings;  // settings of the allocator
-  std::vector<Position> empty_cache;
-  std::vector<Again> again;        // in order
-  bool optimizer_on_host = false;  // neither optimizer state nor its temporaries are on the device
-  uint32_t micro_batches = 1;      // `blocks` has at most four: the last stands for the rest
+  std::string settings;               // settings of the allocator
+  std::vector<Position> empty_cache;  // calls of torch.cuda.empty_cache()
+  std::vector<Again> again;           // in order
+  bool optimizer_on_host = false;     // true if optimizer state and its temporaries are not on the device
+  uint32_t micro_batches = 1;         // `blocks` has at most four; the fourth represents all later ones
 };
 
-// The recorded step, unchanged. `step` need not outlive the scene.
+// Returns the scene of the recorded step, without changes. The scene does not refer to `step`.
 [[nodiscard]] Scene MakeScene(const Step& step);
 
-// The most live bytes in any step after the first. Blocks are rounded up to 512 bytes.
+// The highest number of live bytes in a step after the first step. Each block is rounded up to 512 bytes.
 struct Peak {
   uint64_t bytes = 0;
   Position at = 0;
@@ -80,32 +85,36 @@ struct Peak {
   classify::CategoryBytes categories{};
 };
 [[nodiscard]] Peak PeakOf(const Scene& scene);
-// The sum of live bytes at one moment, as in PeakOf.
+// Returns the live bytes at one moment, computed as in PeakOf.
 [[nodiscard]] uint64_t LiveAt(const Scene& scene, Position at);
 
-// Four steps of the loop, replayed through PyTorch's caching allocator from an empty state.
+// The counters of PyTorch's caching allocator after a replay of kReplayedSteps steps, starting with an empty
+// allocator.
 struct Replayed {
-  uint64_t reserved_peak = 0;
-  uint64_t allocated_peak = 0;  // as torch.cuda.max_memory_allocated: includes unsplit remainders
-  uint64_t driver_calls = 0;    // segments allocated and freed in the last step
-  uint64_t reserved_then = 0;   // reserved bytes at the highest allocation; `reserved_peak`: at any moment
+  uint64_t reserved_peak = 0;   // highest reserved bytes at any moment
+  uint64_t allocated_peak = 0;  // equals torch.cuda.max_memory_allocated(); includes the rounding of blocks
+  uint64_t driver_calls = 0;    // number of segments that the last step allocated and freed
+  uint64_t reserved_then = 0;   // reserved bytes at the moment of `allocated_peak`
 };
 
-// The allocator's counters from one of its events to the next.
+// The allocator's counters after an event. They are valid until the next event.
 struct UseAt {
-  Position at = 0;  // within the step
+  Position at = 0;  // position in the step
   uint64_t allocated = 0;
   uint64_t reserved = 0;
   classify::CategoryBytes categories{};  // sums to `allocated`
 };
-// The replayed step with the highest allocation, the last on a tie. The highest `allocated` is
-// Replayed::allocated_peak, unless that peak came before the first step.
-struct UseOverStep : Phases {  // phases of the scene
+// The memory use over the replayed step with the highest peak of allocated bytes; the last such step if
+// several have it. The highest `allocated` equals Replayed::allocated_peak, unless the peak of the replay was
+// before the first step.
+struct UseOverStep : Phases {  // the phases of the scene
   std::vector<UseAt> points;   // in order, from the start of the step
 };
 
-// Fills `over_step` if given: about 100 bytes per event. Fails if the release rejects the settings. Stops
-// with the peaks so far when more than `most_reserved` bytes are reserved.
+// Replays the scene through the model of PyTorch's caching allocator. If `over_step` is not nullptr, it gets
+// the memory use over the step, about 100 bytes per event. Returns an error if the PyTorch release does not
+// accept the allocator settings. If more than `most_reserved` bytes are reserved, stops and returns the peaks
+// so far.
 [[nodiscard]] Result<Replayed> ReplayScene(const Scene& scene, const Step& step,
                                            UseOverStep* over_step = nullptr,
                                            uint64_t most_reserved = UINT64_MAX);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches each release to the saved tensor that it releases, while a step is read. A release names only the
-// memory. Several nodes may save the same block.
+// Finds the saved tensor that each recorded release belongs to, while a step is read. The record of a release
+// contains only the block, but several autograd nodes may have saved the same block.
 //
-//   saved   A by node 1 ─ A by node 2            released A, while node 2 runs: A by node 2
-//   saved   A by node 1 ─ B, A by node 2         released B, A, while no node runs: A by node 2, like B
+//   saved by node 1   saved by node 2   released                     result
+//   A                 A                 A, while node 2 is running   the A of node 2
+//   A                 B, A              B, A, while no node runs     the A of node 2, like B
 #pragma once
 
 #include <unordered_map>
@@ -15,13 +16,14 @@ namespace vramscope::whatif {
 
 class OpenSaves {
  public:
+  // Adds `saved` to Step::saved. The saved tensor is a reference to its block until it is released.
   void Add(Step& step, const Saved& saved);
-  // Releases the reference to `block` whose node is running or ran last. If none of its nodes ran: releases
-  // the reference of the node that released something just before. Without such a node, the first reference
-  // added. Does nothing if no reference is open.
+  // Releases one reference to `block`. Chooses the reference of the node that is running or ran last. If none
+  // of the nodes has run, chooses the node whose reference was released just before; if there is no such
+  // node, the oldest reference. Does nothing if the block has no reference.
   void Release(Step& step, BlockIndex block, Position now);
-  // Call once, after the last event. Corrects each release given to a node that ran only later: it belongs to
-  // a node that saved the same block and never ran.
+  // Call once, after the last event. Corrects each release that was matched to a node that ran only after the
+  // release. Such a release belongs to another node, which saved the same block and never ran.
   static void Settle(Step& step);
 
  private:

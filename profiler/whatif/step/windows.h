@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a step from recorded ranges: backward, the optimizer's step, zero_grad, autocast.
+// Finds the parts of a step (backward, optimizer, zero_grad, autocast) from the recorded ranges, and where
+// the step emptied the allocator's cache.
 #pragma once
 
 #include <string>
@@ -11,27 +12,28 @@
 
 namespace vramscope::whatif {
 
-// Fills Step::backward, optimizer, zero_grad, autocast and optimizer_class.
+// Fills the fields backward, optimizer, zero_grad, autocast and optimizer_class of `step`.
 void AddWindows(const timeline::Step& recorded, Step& step);
 
-// Removes the batch of the loop's first step from Step::passing. That batch looks like part of the setup. O(n
-// log n) for n blocks.
+// Removes the batch of the loop's first step from Step::passing, where it was recorded like a block of the
+// setup. O(n log n) for n blocks.
 void LeaveOutFirstBatch(Step& step);
 
-// The events at which the caching allocator freed segments; one event for segments freed together. The
-// allocator frees segments in empty_cache(), or if an allocation finds no room. O(n log n) for n segments and
-// changes of the device.
+// Returns the events at which the caching allocator freed segments; only one event for segments that were
+// freed together. The allocator frees segments in empty_cache(), or if an allocation finds no room. O(n log
+// n) for n segments, allocations and frees of the device.
 [[nodiscard]] std::vector<model::EventIndex> SegmentsGivenBack(const model::Run& run,
                                                                model::DeviceIndex device);
-// Fills Step::cache_emptied with frees of segments outside all operators.
+// Fills Step::cache_emptied with the frees of segments that happened outside all operators.
 void AddEmptying(Step& step);
 
-// Index in Step::backward of the first pass that gives parameters gradients; 0 if none is known. Earlier
-// passes exist in uncompiled flex_attention(), and in models of molecules (forces are gradients of energies).
-// O(passes * blocks).
+// Returns the index in Step::backward of the first backward pass that gives parameters a gradient; 0 if no
+// such pass is known. Backward passes without gradients of parameters occur in uncompiled flex_attention(),
+// and in models of molecules, where forces are gradients of energies. O(passes * blocks).
 [[nodiscard]] size_t FirstBackward(const Step& step);
 
-// Returns why `what` cannot be predicted for this step, or "" if its first backward pass trains.
+// Returns why `what` cannot be predicted for this step; "" if the step's first backward pass gives parameters
+// a gradient.
 [[nodiscard]] std::string WhyBackwardInForward(const Step& step, std::string_view what);
 
 }  // namespace vramscope::whatif

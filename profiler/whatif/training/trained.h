@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters that an optimizer steps: those that got a gradient, one by one.
+// Finds the parameters that each optimizer of a step updates: the parameters that got a gradient.
 //
-// cuDNN needs the weights of a recurrent network in one block. The optimizer still steps each weight by
-// itself. Each is an autograd leaf:
+// One block can contain several parameters. For example, cuDNN needs all weights of a recurrent network in
+// one block, but each weight is an autograd leaf of its own, and the optimizer updates each weight on its
+// own:
 //
 //   block   │ weight_ih │ weight_hh │ weight_ih │ weight_hh │ bias │ bias │ bias │ bias │
 //
-// A step may have several optimizers, and several calls of one, as in a GAN:
+// A step may call several optimizers, and one optimizer several times, as in a GAN:
 //
-//   judge.step()  judge.step()  maker.step()       the judge's second step creates no state
+//   judge.step()  judge.step()  maker.step()       the second judge.step() creates no optimizer state
 #pragma once
 
 #include <vector>
@@ -22,36 +23,39 @@ struct TrainedParameter {
   uint64_t bytes = 0;
 };
 
-// The parameters by allocation of their blocks; within a block, in the order of the step's operands.
-// O(operands).
+// Returns the parameters that got a gradient. They are ordered by the allocation of their blocks; in a block,
+// in the order of the step's operands. O(operands).
 [[nodiscard]] std::vector<TrainedParameter> TrainedParameters(const Step& step);
 
 // A call of an optimizer's step().
 struct OptimizerCall {
   Window time;
-  std::vector<TrainedParameter> stepped;  // in the optimizer's order, if recorded
-  std::vector<TrainedParameter> fresh;    // not stepped by an earlier call: their state is created here
+  std::vector<TrainedParameter> stepped;  // updated parameters, in the optimizer's order if it is recorded
+  std::vector<TrainedParameter> fresh;    // parameters whose state this call creates
 
-  // The call's time has one part of 100 hundredths per parameter, and two more parts. The first parameter's
-  // part starts at hundredth 50.
+  // The call's time is divided into hundredths: 100 for each parameter, and 200 more. The part of the first
+  // parameter starts at hundredth 50.
   //
-  // Example: two parameters, time 0 to 800, so 400 hundredths. Their parts are 100 to 300 and 300 to 500.
+  // Example: two parameters have 400 hundredths. If the call's time is 0 to 800, their parts are 100 to 300
+  // and 300 to 500.
   [[nodiscard]] int64_t Hundredths() const { return 100 * (static_cast<int64_t>(stepped.size()) + 2); }
+  // Returns the time at a hundredth.
   [[nodiscard]] Position At(int64_t hundredths) const {
     return PartOf(time.begin, time.end, hundredths, Hundredths());
   }
-  // When `percent` of the i-th parameter's part is over.
+  // Returns the time at which `percent` percent of the part of parameter `i` (0-based) has passed.
   [[nodiscard]] Position Turn(size_t i, int64_t percent) const {
     return At(100 * static_cast<int64_t>(i) + 50 + percent);
   }
 };
 
-// One call for each of `times`, the current windows of the step's optimizers. With several optimizers, each
-// steps the parameters that its operators used. A single optimizer steps all parameters. Fails if a call has
-// no recorded operators. O(operands) on first use.
+// Returns one call for each of `times`. `times`: the windows of the optimizer calls in the scene. A single
+// call updates all parameters. If there are several calls, each updates the parameters that its operators
+// use. Returns an error if one of several calls has no recorded operators. The first call of this function
+// takes O(operands).
 [[nodiscard]] Result<std::vector<OptimizerCall>> OptimizerCalls(const Step& step,
                                                                 const std::vector<Window>& times);
-// Number of optimizers that made these calls: calls with `fresh` parameters.
+// Returns the number of optimizers that made these calls. It is the number of calls with `fresh` parameters.
 [[nodiscard]] size_t CountOptimizers(const std::vector<OptimizerCall>& calls);
 
 }  // namespace vramscope::whatif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mmap() for Windows: maps a whole file for reading.
+// mmap() for Windows. It always maps the whole file for reading, whatever length and protection are given.
 #pragma once
 
 #include <io.h>

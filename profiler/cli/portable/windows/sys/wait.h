@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wait status of a recorded process, for Windows: a trace keeps it in Linux's format.
+// The macros of sys/wait.h for Windows. A trace stores the wait status of a recorded process in Linux's
+// format.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 #define WIFEXITED(status) (WTERMSIG(status) == 0)
 #define WIFSIGNALED(status) (WTERMSIG(status) != 0 && WTERMSIG(status) != 0x7f)
 
-// Names of signals, as glibc has them.
+// Returns the name that glibc gives the signal.
 inline std::string strsignal(int number) {
   static constexpr const char* kNames[] = {"Hangup",
                                            "Interrupt",
