@@ -197,13 +197,27 @@ threaded=(injector_core collector)
 [[ $every == no ]] || threaded+=(model viewer_model)
 export threaded_targets="${threaded[*]/%/_test}"
 
+# tensorflow_behind, with_tensorflow: installs TensorFlow in the background, and tells the tests where it is once it is complete.
+tensorflow_behind() {
+  scripts/tensorflow_venv.sh >build/tensorflow-venv.log 2>&1 &
+  tensorflow=$!
+}
+with_tensorflow() {
+  local python=$PWD/build/venv-tensorflow/bin/python
+  wait "$tensorflow" || true
+  cat build/tensorflow-venv.log
+  [[ ! -x $python ]] || export VRAMSCOPE_TENSORFLOW_PYTHON=${VRAMSCOPE_TENSORFLOW_PYTHON:-$python}
+}
+
 if [[ $quick == no ]]; then
   scripts/setup.sh --tests --packages
   build_behind asan tsan
 fi
 scripts/setup.sh "${setup[@]}"
+[[ $quick == yes ]] || tensorflow_behind
 stage "lint" lint
 stage "build release" build_release
+[[ $quick == yes ]] || with_tensorflow
 if [[ $quick == yes ]]; then
   stage "test release" run_tests release -L 'unit|scripts|quick'
 else

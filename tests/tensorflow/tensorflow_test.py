@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Set
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from recorded_run import SAMPLES, RecordingTest, ask  # noqa: E402
 
@@ -25,6 +26,7 @@ STEPS = 4
 PTXAS = bool(PYTHON) and any(Path(PYTHON).parent.parent.glob("lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas"))
 
 
+@drawn.share(6)
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
 class KerasTest(RecordingTest):
     prelude = ""  # runs before the sample, in its process

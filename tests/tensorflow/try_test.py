@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import drawn  # noqa: E402
 import recorded_run  # noqa: E402
 from recorded_run import RecordingTest  # noqa: E402
 
@@ -29,6 +30,7 @@ LARGE = 0.05  # the least effect of a change, of requested bytes
 ORDER = {"PYTHONHASHSEED": "0", "TF_NUM_INTEROP_THREADS": "1"}
 
 
+@drawn.share(12)
 @unittest.skipUnless(PYTHON, "set VRAMSCOPE_TENSORFLOW_PYTHON to a Python that has TensorFlow")
 class KerasTryTest(RecordingTest):
     before: str  # a trace of the unchanged mlp, for tests that need no figures of it

@@ -77,13 +77,13 @@ Status ReadOptimizer(const std::string& text, Change& change) {
       (colon != std::string::npos && !IsOneOf(change.implementation, {"fused", "foreach", "loop"})))
     return Error{
         fmt::format("--optimizer {}: must be sgd, momentum, adam, adamw, adafactor, adam8bit or "
-                    "adamw8bit, optionally with :fused, :foreach or :loop.",
+                    "adamw8bit, optionally with :fused, :foreach or :for-loop.",
                     text::OneLine(text))};
   if (eight_bits && colon != std::string::npos)
     return Error{fmt::format("--optimizer {}: bitsandbytes has only one implementation; leave out \":{}\".",
                              text::OneLine(text), text::OneLine(text.substr(colon + 1)))};
   if (change.optimizer == "adafactor" && change.implementation == "fused")
-    return Error{"--optimizer adafactor:fused: PyTorch has no fused Adafactor; use :foreach or :loop."};
+    return Error{"--optimizer adafactor:fused: PyTorch has no fused Adafactor; use :foreach or :for-loop."};
   return {};
 }
 
