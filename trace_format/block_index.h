@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single blocks of a mapped file, and the index block that a closed trace ends with.
+// The index block, which is the last block of a closed trace and lists all other blocks. Also reads single
+// blocks of a mapped trace.
 //
-// The index block's payload is a column set of type 0. The set has one row per earlier block, in file order:
+// The payload of the index block is a column set of type 0. The set has one row for each earlier block, in
+// the order of the file, with these columns:
 //   0 offset of the header  1 type  2 version  3 stored bytes  4 count
 //   5 first time  6 last time  7 first event  8 first alloc
-// (offsets, times, events and allocs as zigzag deltas). A row repeats the block's header: a reader need not
-// read the headers.
+// Columns 0 and 5 to 8 are stored as zigzag deltas. A row repeats fields of the block's header. Therefore a
+// reader does not need the headers themselves.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +22,28 @@
 namespace vramscope::trace {
 
 struct BlockEntry {
-  uint64_t offset = 0;  // of the block's header in the file
-  BlockHeader header;   // from an index: without raw size, compression and checksum
+  uint64_t offset = 0;  // offset of the block's header in the file
+  BlockHeader header;   // in an entry from DecodeIndex, raw size, compression and checksum are missing
 
   uint64_t end() const { return offset + kBlockHeaderBytes + header.stored_bytes; }
 };
 
 Bytes EncodeIndex(std::span<const BlockEntry> blocks);
-// Nothing unless the payload names `count` consecutive blocks between the file header and `index_offset`.
+// Returns the rows of an index block. `index_offset`: offset of the index block. Returns nullopt if the
+// payload is malformed, if it does not have `count` rows, or if the listed blocks overlap or lie outside the
+// range from the file header to `index_offset`.
 std::optional<std::vector<BlockEntry>> DecodeIndex(ByteView payload, uint32_t count, uint64_t index_offset);
 
-// The bytes of the file from `offset` on; empty beyond its end.
+// Returns the bytes of the file from `offset` to its end; empty if `offset` is not in the file.
 ByteView FileFrom(ByteView file, uint64_t offset);
 
-// True if the block at this offset has a valid header and a payload with the right checksum. Like
-// LoadPayload, uses only the offset of `entry`.
+// True if the block at `entry.offset` has a valid header and a payload with the right checksum. Other fields
+// of `entry` are not used.
 bool IsWhole(ByteView file, const BlockEntry& entry);
 
-// The payload of a block: decompressed into `*buffer`, or a view of the file. Nothing if the block is not
-// whole or has the wrong decompressed size.
+// Returns the payload of the block at `entry.offset`. A compressed payload is decompressed into `*buffer`;
+// otherwise the result is a view of the file. Returns nullopt if IsWhole() is false or if the decompressed
+// size is wrong. Other fields of `entry` are not used.
 std::optional<ByteView> LoadPayload(ByteView file, const BlockEntry& entry, Decompressor* decompressor,
                                     Bytes* buffer);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes blocks: compresses each payload, adds checksums, and keeps the offset of each block for the index.
+// Writes the blocks of a trace: compresses each payload, adds checksums, and remembers the offset of each
+// block for the index.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,12 @@ class BlockWriter {
   BlockWriter(std::unique_ptr<ByteSink> sink, int zstd_level)
       : sink_(std::move(sink)), compressor_(zstd_level) {}
 
-  // Sizes, compression and checksum of `header` are filled in here. On failure the file is as before.
+  // Writes a block. Write fills in the sizes, the compression and the checksum of `header`. If writing fails,
+  // the file is not changed.
   Status Write(BlockHeader header, ByteView payload);
-  // Like Write, but the block is not listed: an index does not list itself.
+  // Like Write, but does not add the block to entries(), because an index does not list itself.
   Status WriteIndex(BlockHeader header, ByteView payload);
-  // Bytes outside any block: file header and trailer.
+  // Writes bytes that belong to no block: the file header and the trailer.
   Status WriteBare(ByteView bytes);
 
   std::span<const BlockEntry> entries() const { return entries_; }

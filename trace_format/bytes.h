@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian bytes: fixed-width fields, varints, and a cursor over untrusted input.
+// Writes and reads the numbers of a trace as little-endian bytes: numbers of fixed width, and varints.
+// ByteCursor reads untrusted bytes.
 //
-// Varint: seven bits per byte, least significant first, high bit set except on the last byte, at most ten
-// bytes. 300 = 0xAC 0x02. Zigzag maps 0, -1, 1, -2 to 0, 1, 2, 3.
+// A varint has seven bits of the number in each byte, the least significant bits first. The high bit is set
+// in each byte except the last one. A varint has at most ten bytes: 300 is 0xAC 0x02. Zigzag maps 0, -1, 1,
+// -2 to 0, 1, 2, 3.
 #pragma once
 
 #include <bit>
@@ -32,7 +34,7 @@ void StoreLe(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(T));
 }
 
-// `difference` is modulo 2^64, so any two values work.
+// `difference`: the difference of two unsigned values modulo 2^64.
 constexpr uint64_t Zigzag(uint64_t difference) {
   return (difference << 1) ^ (uint64_t{0} - (difference >> 63));
 }
@@ -50,14 +52,14 @@ inline void PutBytes(ByteView bytes, Bytes* out) { out->insert(out->end(), bytes
 
 inline ByteView AsBytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
-// A varint length, then the bytes.
+// Appends the length of `text` as a varint, followed by the bytes of `text`.
 inline void PutText(std::string_view text, Bytes* out) {
   PutVarint(text.size(), out);
   PutBytes(AsBytes(text), out);
 }
 
-// Reads untrusted bytes from front to back. After a read past the end or a malformed varint, ok() is false
-// and reads give zeros. A parser may read a whole record and ask ok() once.
+// Reads untrusted bytes from front to back. After a read past the end, or after a malformed varint, ok() is
+// false, and all reads return zeros. Therefore a parser can read a whole record before it checks ok().
 class ByteCursor {
  public:
   explicit ByteCursor(ByteView bytes) : rest_(bytes) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definition blocks: the meaning of ids and numbers in events. Each definition comes before the first event
+// The definition blocks of a trace. They define the ids and numbers that events contain: strings, stacks,
+// processes, threads, and data of the whole trace. Each definition is in the file before the first event
 // block that uses it.
 //
 //   strings    varint first id, then texts; their ids count up from the first
@@ -15,8 +16,9 @@
 //   variants   varint length │ text key │ text trace, masked; a later one with the same key replaces the
 //              earlier
 //
-// text = varint length, bytes. `length` counts the bytes of the record after it. Readers skip what a newer
-// writer appended. The block header's count is the number of records.
+// "text" is a varint length followed by the bytes. "varint length" of a record is the number of the record's
+// bytes that follow. A newer writer may append fields to a record; older readers skip them. The count in the
+// block header is the number of records.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +40,8 @@ struct ProcessInfo {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
   uint64_t start_ns = 0;
-  uint64_t end_ns = 0;       // 0 = not known to have ended
-  int32_t exit_status = -1;  // as waitpid gives it; -1 = unknown
+  uint64_t end_ns = 0;       // 0 = the process has not ended, or its end is unknown
+  int32_t exit_status = -1;  // wait status of waitpid; -1 = unknown
   std::string executable;
   std::string command_line;
 };
@@ -50,31 +52,31 @@ struct ThreadInfo {
   std::string name;
 };
 
-// Whole source files, by the paths in the frames.
+// Whole source files: path in a frame -> content.
 using SourceFiles = std::map<std::string_view, std::string_view>;
 
 // The program of one training step, for re-runs (docs/trace-format.md, "Programs and variants").
 struct ProgramText {
-  uint64_t step = 0;  // the step of this program, from 1; 0 = unknown
-  // the seal of the recording user account (profiler/collector/output/seal.h); may be empty
+  uint64_t step = 0;  // number of the recorded step, 1 = first; 0 = unknown
+  // The seal of the user account that made the recording (profiler/collector/output/seal.h); may be empty.
   std::string_view seal;
   std::string_view text;  // JSON
 };
-// By number of the process.
+// Number of the process -> its program.
 using Programs = std::map<uint32_t, ProgramText>;
-// Whole small traces of re-runs, masked, by the change that was tried.
+// Key with the changes of a re-run -> the whole trace of the re-run, masked.
 using Variants = std::map<std::string_view, ByteView>;
-// Masks a trace, or removes the mask. A search for block headers in a damaged file must not find those of an
-// embedded trace.
+// Masks a trace, or removes the mask. Without the mask, a search for block headers in a damaged file would
+// find the headers of an embedded trace.
 Bytes MaskedTrace(ByteView trace);
 
-// Neither writers nor readers accept more than this.
+// The largest program and the largest variant that writers and readers accept.
 inline constexpr size_t kMaxProgramBytes = 8 << 20;
 inline constexpr size_t kMaxVariantBytes = 16 << 20;
 
 using Metadata = std::map<std::string, std::string, std::less<>>;
 
-// Each appends one definition to the payload of a block.
+// Each function appends one definition to the payload of a block.
 void PutString(std::string_view text, Bytes* out);
 void PutStackNode(StackId id, StackNode node, Bytes* out);
 void PutProcess(uint32_t number, const ProcessInfo& info, Bytes* out);
@@ -82,25 +84,26 @@ void PutThread(uint32_t number, const ThreadInfo& info, Bytes* out);
 void PutMetadata(std::string_view key, std::string_view value, Bytes* out);
 void PutSourceFile(std::string_view path, std::string_view text, Bytes* out);
 void PutProgram(uint32_t process, const ProgramText& program, Bytes* out);
-// Takes `trace` without the mask.
+// `trace`: without the mask; PutVariant adds the mask.
 void PutVariant(std::string_view key, ByteView trace, Bytes* out);
 
 // The definitions that a reader has read so far.
 class Definitions {
  public:
-  // A file's definitions may take 32 MiB plus twice the file's size in memory. Definitions beyond the limit
-  // read as unknown.
+  // Limits the memory of a file's definitions to 32 MiB plus twice the file's size. Definitions that exceed
+  // the limit are treated as unknown.
   explicit Definitions(uint64_t file_bytes) : memory_left_(kFirstMemory + kMemoryPerFileByte * file_bytes) {}
 
-  // Call before allocating `bytes` for definitions. False beyond the limit.
+  // Call before allocating `bytes` for definitions. False if the memory would exceed the limit.
   [[nodiscard]] bool Charge(uint64_t bytes);
 
-  // Reads a definition block. False if its payload is malformed. Definitions before the fault are kept.
-  // Strings, source files, programs and variants are views into `payload`, which must outlive their use.
+  // Reads a definition block. False if its payload is malformed; the definitions before the error are kept.
+  // Strings, source files, programs and variants are views into `payload`. Therefore `payload` must outlive
+  // this object.
   [[nodiscard]] bool Apply(BlockType type, uint32_t count, ByteView payload);
 
   std::string_view String(StringId id) const { return strings_.At(id); }
-  // The frames of a stack, outermost first.
+  // Returns the frames of a stack, outermost first.
   std::vector<StringId> Stack(StackId id) const;
   const std::vector<ProcessInfo>& processes() const { return processes_; }
   const std::vector<ThreadInfo>& threads() const { return threads_; }
@@ -122,7 +125,8 @@ class Definitions {
   static constexpr uint64_t kFirstMemory = uint64_t{32} << 20;
   static constexpr uint64_t kMemoryPerFileByte = 2;
 
-  // Element `number` of `records`, which grows to hold it; nullptr if over the limit.
+  // Returns element `number` of `records`, which grows if necessary; nullptr if the memory would exceed the
+  // limit.
   template <typename T>
   T* RecordAt(uint64_t number, std::vector<T>& records);
 

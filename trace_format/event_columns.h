@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the fields of an event block become columns of small numbers.
+// How the fields of an event block are stored as columns of small numbers. A column has a type and a field:
 //
-//   (0, 0) event types, in order       (0, 3) threads of this block: their numbers in the trace
-//   (0, 1) times                       (0, 4) the process of each of those threads
-//   (0, 2) threads, as places in (0, 3)
+//   (0, 0) event types, in order       (0, 3) numbers of the block's threads in the trace
+//   (0, 1) times                       (0, 4) the process of each thread in (0, 3)
+//   (0, 2) thread of each event, as an index into (0, 3)
 //   (t, f) field f of the events of type t, in order
 //   (t, 128 + f) literals of column (t, f), if it uses kReference or kRepeat
 //
-// Training steps repeat, so repeated events must look the same each time. Addresses change, but "the block
-// allocated 17 allocations ago" repeats. Sizes of frees and saved tensors, and running totals, follow from
-// earlier events and become zeros.
+// Training steps repeat. Compression works best if a repeated event has the same numbers each time. Addresses
+// differ from step to step, but "the block that was allocated 17 allocations ago" repeats. Sizes of frees and
+// saved tensors, and running totals, can be computed from earlier events. Therefore they are stored as zeros.
 //
-//   alloc 0x1000, alloc 0x2000, free 0x1000      the free's address: 2 (two allocations ago), its size: 0
+//   alloc 0x1000, alloc 0x2000, free 0x1000      the free's address is stored as 2 (two allocations ago), its
+//                                                size as 0
 #pragma once
 
 #include <array>
@@ -27,25 +28,27 @@ namespace block_column {
 enum : uint8_t { kType = 0, kTime = 1, kThreadPlace = 2, kThread = 3, kProcess = 4 };
 }
 
-// The meaning of a column's numbers. On disk: the low four bits of the directory's `transform`. The high four
-// bits hold `parameter`.
+// How a column's numbers are computed from the values of the field. In the file, the low four bits of the
+// directory's field `transform` contain it; the high four bits contain ColumnPlan::parameter.
 enum class Transform : uint8_t {
-  // The value.
+  // The value itself.
   kPlain = 0,
-  // zigzag(value - previous value of this column), from 0 at the start of a block.
+  // zigzag(value - previous value of this column). The value before the first one of a block is 0.
   kDelta = 1,
-  // d > 0: the address of the allocation d kAlloc events before this event. 0: the next literal.
+  // d > 0: the value is the address of the allocation that is d kAlloc events before this event. 0: the value
+  // is the next literal.
   kReference = 2,
-  // zigzag(value - size of the allocation that this event's kReference field names; size 0 if that field is a
-  // literal).
+  // zigzag(value - size of the allocation that this event's kReference field refers to). The size is 0 if the
+  // kReference field is a literal.
   kReferredSize = 3,
   // zigzag(value - field `parameter` of the same event).
   kSameAsField = 4,
-  // zigzag(value - (last value of this process and device, + size of an alloc or - size of a free)).
+  // zigzag(value - expected value). The expected value is the last value of the same process and device, plus
+  // the size of an alloc or minus the size of a free.
   kRunningTotal = 5,
-  // zigzag(value - last value of this process and device).
+  // zigzag(value - last value of the same process and device).
   kRunningLevel = 6,
-  // d > 0: the value d places before in this column. 0: the next literal.
+  // d > 0: the value equals the value d places before it in this column. 0: the value is the next literal.
   kRepeat = 7,
 };
 
@@ -63,8 +66,8 @@ struct ColumnPlan {
   }
 };
 
-// The encoder's transform for a field; readers follow the directory. Measured by codec_bench on training
-// streams.
+// Returns the transform that the encoder uses for a field. Readers use the transform in the directory of the
+// file. The transforms were chosen with codec_bench on training streams.
 constexpr ColumnPlan PlanFor(EventType type, size_t field) {
   switch (type) {
     case EventType::kAlloc:
@@ -108,7 +111,7 @@ constexpr ColumnPlan PlanFor(EventType type, size_t field) {
   return {is_address ? Transform::kRepeat : Transform::kPlain};
 }
 
-// The field that refers to an allocation, or -1.
+// Returns the field of an event type that refers to an allocation (kReference); -1 if there is none.
 constexpr int ReferenceField(EventType type) {
   for (size_t field = 0; field < kEventSchema[static_cast<size_t>(type)].field_count; ++field) {
     if (PlanFor(type, field).transform == Transform::kReference) return static_cast<int>(field);
@@ -116,8 +119,9 @@ constexpr int ReferenceField(EventType type) {
   return -1;
 }
 
-// The last total_allocated and total_reserved of each process and device in a block. A table of fixed size.
-// Pairs that share a slot cost bytes, never correctness.
+// The last total_allocated and total_reserved of each process and device in an event block. The table has a
+// fixed size. If two pairs of process and device share a slot, the encoded block is larger, but still
+// correct.
 class RunningTotals {
  public:
   struct Slot {

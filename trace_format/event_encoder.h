@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes events into the payload of an event block.
 //
-// Each field goes straight to its column: an unfinished block is never held twice.
+// Each field is added to its column at once. Therefore the events of an unfinished block are in memory only
+// once.
 #pragma once
 
 #include <array>
@@ -19,11 +20,12 @@ namespace vramscope::trace {
 
 class EventEncoder {
  public:
-  // `live`: the trace's live blocks, to look up allocations. Must outlive the encoder.
+  // `live`: the live blocks of the trace. The encoder looks up allocations in `live`, which must outlive the
+  // encoder.
   explicit EventEncoder(const LiveSet& live) : live_(live) {}
 
-  // `process`: of the event's thread. `allocs_before`: number of earlier kAlloc events of the trace. Call
-  // before the event is applied to the live set.
+  // `process`: the process of the event's thread. `allocs_before`: number of earlier kAlloc events of the
+  // trace. Call before the event is applied to the live set.
   void Add(const Event& event, uint32_t process, uint64_t allocs_before);
 
   size_t count() const { return types_.size(); }
@@ -31,16 +33,16 @@ class EventEncoder {
   uint64_t last_time_ns() const { return last_time_ns_; }
   uint64_t first_alloc() const { return first_alloc_; }
 
-  // The payload of everything since the last Finish; empties the encoder.
+  // Returns the payload of all events since the last Finish, and empties the encoder.
   Bytes Finish();
 
  private:
   struct FieldColumn {
     std::vector<uint64_t> values;
-    std::vector<uint64_t> literals;  // of kReference and kRepeat
-    RepeatFinder repeats;            // of kRepeat
-    uint64_t previous = 0;           // of kDelta, and of the literals
-    uint64_t any_bits = 0;           // of the facts; 0 = the column is left out
+    std::vector<uint64_t> literals;  // literals of kReference and kRepeat
+    RepeatFinder repeats;            // used by kRepeat
+    uint64_t previous = 0;           // previous value for kDelta, or previous literal
+    uint64_t any_bits = 0;           // bitwise OR of the field's values; 0 = the column is not written
   };
   using TypeColumns = std::array<FieldColumn, kMaxEventFields>;
   struct BlockThread {
@@ -52,7 +54,7 @@ class EventEncoder {
   void WriteColumnsOf(size_t type);
   void AddTime(uint64_t time_ns);
   size_t PlaceOfThread(uint32_t thread, uint32_t process);
-  // The allocation in this block that the event refers to, or nullptr.
+  // Returns the allocation that the event refers to; nullptr if it is not in this event block.
   const LiveBlock* Referred(const Event& event, uint32_t process) const;
   uint64_t Residual(const Event& event, size_t field, const LiveBlock* referred,
                     RunningTotals::Slot& running);

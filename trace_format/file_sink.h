@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteSink: the destination of encoded bytes.
+// ByteSink: the interface to which a trace writer writes its bytes, and sinks for files and streams.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,19 @@ namespace vramscope::trace {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  // Appends all of `bytes`. On failure (disk full) appends nothing and returns a sentence.
+  // Appends all of `bytes`. On failure (disk full), appends nothing and returns an error.
   virtual Status Write(std::span<const std::byte> bytes) = 0;
 };
 
-// A sink for a new file. Empties an existing file. Fails if the path cannot be created.
+// Creates a file and returns its sink. If the file exists, empties it. Returns an error if the file cannot be
+// created.
 Result<std::unique_ptr<ByteSink>> CreateFileSink(const std::string& path);
 
-// Like CreateFileSink, for an open descriptor of an empty regular file. The sink closes the descriptor.
-// `path` is for error sentences.
+// Returns a sink for an open descriptor of an empty regular file. The sink closes the descriptor. `path`: the
+// name of the file in errors.
 std::unique_ptr<ByteSink> FileSinkOf(int descriptor, const std::string& path);
-// Like FileSinkOf, for a descriptor that cannot seek or is shared (pipe, device, standard output). Bytes
-// before a failure stay written.
+// Like FileSinkOf, for a descriptor that cannot seek or is shared (pipe, device, standard output). Unlike
+// other sinks, a write that fails may have written a part of its bytes.
 std::unique_ptr<ByteSink> StreamSinkOf(int descriptor, const std::string& path);
 
 }  // namespace vramscope::trace

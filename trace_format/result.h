@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value, or one sentence for the user: what is wrong, and what to do.
+// Result<T>: either a value, or an error. An error has one sentence for the user, which tells what is wrong
+// and what to do, and a kind, which decides the exit code of the command.
 //
-// std::expected is C++23. Callers check ok() or use VRAMSCOPE_TRY. The error's kind gives the command's exit
-// code.
+// Callers check ok() or use VRAMSCOPE_TRY. (std::expected needs C++23.)
 //
 //   Result<Report> Read(const std::string& path) {
 //     const Bytes bytes = VRAMSCOPE_TRY(Open(path));                      // returns Open's error, if any
@@ -25,9 +25,9 @@ namespace vramscope {
 
 // The kind of an error. cli/frame/verb.h maps each kind to an exit code.
 enum class ErrorKind : uint8_t {
-  kInput,        // a file or program is not as it should be (exit code 2)
-  kUsage,        // the command line is wrong (2)
-  kCannotJudge,  // the input is fine, but lacks data for an answer (3)
+  kInput,        // a file or program is invalid or unusable (exit code 2)
+  kUsage,        // the command line is invalid (exit code 2)
+  kCannotJudge,  // the input is valid, but lacks data for an answer (exit code 3)
 };
 
 // The problem as one sentence: "run.vms: cut off after 41 of 44 MiB. Record again for the rest."
@@ -39,7 +39,7 @@ struct Error {
 inline Error UsageError(std::string sentence) { return {std::move(sentence), ErrorKind::kUsage}; }
 inline Error CannotJudge(std::string sentence) { return {std::move(sentence), ErrorKind::kCannotJudge}; }
 
-// "where: sentence", of the same kind.
+// Returns an error of the same kind with the sentence "WHERE: SENTENCE".
 inline Error PrefixError(const std::string& where, const Error& error) {
   return {where + ": " + error.sentence, error.kind};
 }
@@ -53,7 +53,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // Only if ok().
+  // The functions that return the value may be called only if ok().
   T& value() & {
     VRAMSCOPE_CHECK(ok());
     return *std::get_if<0>(&state_);
@@ -66,14 +66,14 @@ class [[nodiscard]] Result {
     VRAMSCOPE_CHECK(ok());
     return std::move(*std::get_if<0>(&state_));
   }
-  // Moves the value out. Only if ok().
+  // Moves the value out.
   T Take() { return std::move(value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  // Only if !ok().
+  // May be called only if !ok().
   [[nodiscard]] const Error& error() const {
     VRAMSCOPE_CHECK(!ok());
     return *std::get_if<1>(&state_);
@@ -103,7 +103,8 @@ class [[nodiscard]] Result<void> {
 
 using Status = Result<void>;
 
-// PrefixError prefixes the error of a failed result; CannotJudge changes its kind. An ok result passes through.
+// If `result` is an error, PrefixError adds the prefix to its sentence, and CannotJudge changes its kind to
+// kCannotJudge. Otherwise both return `result` unchanged.
 template <typename T>
 Result<T> PrefixError(const std::string& where, Result<T> result) {
   if (!result.ok()) return PrefixError(where, result.error());
@@ -117,8 +118,9 @@ Result<T> CannotJudge(Result<T> result) {
 
 }  // namespace vramscope
 
-// Moves the value out of a Result, or returns its error from the calling function. Use it as a statement, or
-// as the entire right side of an initialization or assignment. Uses statement expressions (gcc and clang).
+// If the Result is an error, returns the error from the calling function. Otherwise the value of the macro is
+// the value of the Result. Use the macro as a statement, or as the entire right side of an initialization or
+// assignment. The macro needs statement expressions (gcc and clang).
 #define VRAMSCOPE_TRY(...)                  \
   __extension__({                           \
     auto vramscope_tried = (__VA_ARGS__);   \

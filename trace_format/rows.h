@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of numbers as a column set: the form of checkpoint and index blocks.
+// Writes and reads a table of numbers as a column set. Checkpoint blocks and index blocks are such tables.
 //
-// The first column takes at least one byte per row, which bounds the number of rows.
+// The first column takes at least one byte per row. Therefore a damaged payload cannot claim more rows than
+// it has bytes.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ class RowWriter {
   std::vector<Column> columns_;
 };
 
-// The first `columns` columns of `payload`, one vector each. Missing or unknown columns read as zeros.
-// Nothing if the payload is malformed or has another number of rows.
+// Returns the first `columns` columns of `payload`, one vector for each column. A missing column is returned
+// as zeros. Returns nullopt if the payload is malformed or does not have `rows` rows.
 std::optional<std::vector<std::vector<uint64_t>>> ReadRows(ByteView payload, size_t columns, uint64_t rows);
 
 }  // namespace vramscope::trace

@@ -7,6 +7,7 @@ Needs VRAMSCOPE_TENSORFLOW_PYTHON, a Python that has TensorFlow. One program tak
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -23,7 +24,8 @@ PYTHON = os.environ.get("VRAMSCOPE_TENSORFLOW_PYTHON", "")
 PARAMETER, GRADIENT, OPTIMIZER_STATE = 1, 3, 4
 PROVEN = 2
 STEPS = 4
-PTXAS = bool(PYTHON) and any(Path(PYTHON).parent.parent.glob("lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas"))
+WHEEL = bool(PYTHON) and any(Path(PYTHON).parent.parent.glob("lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas"))
+PTXAS = WHEEL or shutil.which("ptxas", path=f"/usr/local/cuda/bin:{os.environ['PATH']}") is not None
 
 
 @drawn.share(6)

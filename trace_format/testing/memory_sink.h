@@ -25,7 +25,8 @@ class MemorySink final : public ByteSink {
   Bytes* bytes_;
 };
 
-// A disk with `room` bytes left; the test may add room.
+// Appends to the caller's vector until the vector has `*room` bytes. Further writes fail, like on a full
+// disk. The test may increase `*room`.
 class SmallDisk final : public ByteSink {
  public:
   SmallDisk(Bytes* bytes, const uint64_t* room) : bytes_(bytes), room_(room) {}

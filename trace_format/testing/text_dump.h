@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a trace as text, one fact per line. Golden files and the output of tests/trace_reader/read_trace.py
-// have this form.
+// Prints a trace as text, one definition or event per line. Tests compare this text with golden files and
+// with the output of tests/trace_reader/read_trace.py.
 //
 //   clock 1700000000000000000 5000
 //   metadata "torch.version" "2.6.0"
@@ -11,8 +11,9 @@
 //   event 1500 0 alloc address=4096 size=512 device=0 ...
 //   live 7 address=4096 size=512 device=0 time=1500 process=0
 //
-// Texts are in double quotes. Bytes below space or from 0x7f on, quotes and backslashes are \xNN. Fields are
-// decimal, in the order of kEventSchema, without zeros. `live`: blocks alive at the end.
+// Texts are in double quotes. In a text, quotes, backslashes, and all bytes below 0x20 or above 0x7e are
+// written as \xNN. Fields are decimal and in the order of kEventSchema; fields with the value 0 are left out.
+// Lines with "live" are the blocks that are alive at the end.
 #pragma once
 
 #include <string>
@@ -25,7 +26,7 @@ namespace vramscope::trace::testing {
 
 std::string Quoted(std::string_view text);
 std::string EventText(const Event& event);
-// Prints strings, and stacks, from id 1 to the first missing id.
+// Prints the strings from id 1 to the first missing id, and the stacks likewise.
 std::string TraceText(const TraceReader& reader);
 
 }  // namespace vramscope::trace::testing

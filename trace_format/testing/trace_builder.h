@@ -16,22 +16,22 @@
 
 namespace vramscope::trace::testing {
 
-// A closed trace of these events, with `threads` threads, each in its own process.
+// Returns a closed trace with these events and `threads` threads. Each thread is in its own process.
 Bytes WriteTrace(std::span<const Event> events, const TraceWriter::Options& options = {},
                  uint32_t threads = 1);
 
-// A reader of `bytes`, which must be a readable trace.
+// Returns a reader of `bytes`, which must be a readable trace.
 std::unique_ptr<TraceReader> ReaderOf(ByteView bytes);
 
-// Every event that the reader returns, in order.
+// Returns all events of the trace, in order.
 std::vector<Event> ReadAll(const TraceReader& reader);
 
-// A random event of any type, with fields of any size and addresses that repeat.
+// Returns a random event of any type. Its fields have values of any size; addresses repeat.
 Event RandomEvent(std::mt19937_64& random, uint32_t threads);
 
 bool SameEvent(const Event& a, const Event& b);
 
-// The first difference between `got` and `wanted`, for a failure message; "" if they are equal.
+// Describes the first difference between `got` and `wanted` for a failure message; "" if they are equal.
 std::string FirstDifference(std::span<const Event> got, std::span<const Event> wanted);
 
 }  // namespace vramscope::trace::testing

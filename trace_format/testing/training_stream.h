@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as in a training run, for tests and benchmarks. Equal seeds give equal events.
+// Generates events like those of a training run, for tests and benchmarks. Equal seeds give equal events.
 //
-// Modeled on recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step has about 850 allocations
-// and as many frees, saved tensors, gradient labels and ranges. Irregular parts decide the file size. Times
-// jitter by some ten percent. One call in fifty takes long. One allocation in seven does not reuse the last
-// freed address of its size.
+// The events imitate recordings of a small GPT on CPU tensors (PyTorch 2.15, AdamW). A step has about 850
+// allocations and as many frees, and also saved tensors, gradient labels and ranges. The file size depends
+// most on what is irregular. Therefore times vary by about ten percent, and one call in fifty takes long. One
+// allocation in seven does not reuse the last freed address of its size.
 //
 //   step = data ─► forward:   layers x (allocations, kSaved)
 //               ─► backward:  layers x (allocations, kSavedReleased, kLabel gradient)
@@ -60,7 +60,7 @@ class TrainingStream {
   uint64_t step_ = 0;
 };
 
-// The first `count` events of a stream, or the events of its first steps.
+// Return the first `count` events of a stream, and the events of its first `steps` steps.
 std::vector<Event> FirstEvents(uint64_t seed, size_t count);
 std::vector<Event> FirstSteps(uint64_t seed, size_t steps);
 

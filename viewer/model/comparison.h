@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compare panel: the answer of `vramscope diff` for two open files, computed on a thread.
+// The data of the compare panel: the answer of `vramscope diff` for two open files, computed on another
+// thread.
 #pragma once
 
 #include <functional>
@@ -18,15 +19,17 @@ struct Comparison {
   diff::Diff diff;
 };
 
-// The open files that are compared: at first the first and the second. A file that is shown later becomes
-// `after`.
+// Chooses which two open files are compared: initially the first and the second. If the user shows another
+// file, this file becomes `after`.
 class ComparedFiles {
  public:
-  // Call once per frame. `shown`: the file in the other views. Needs two files.
+  // Call once per frame. `shown`: index of the file that the other views show. `files`: number of open files,
+  // at least 2.
   void Follow(size_t shown, size_t files);
+  // Exchanges `before` and `after`.
   void Swap() { std::swap(before, after); }
-  size_t before = 0;
-  size_t after = 1;
+  size_t before = 0;  // index of an open file
+  size_t after = 1;   // index of an open file
 
  private:
   size_t shown_ = SIZE_MAX;
@@ -34,10 +37,12 @@ class ComparedFiles {
 
 class ComparisonView {
  public:
-  // Both documents must live until the next Update or the view's end. Calls `wake` when there is an answer.
+  // Call once per frame. Starts the comparison if the documents have changed. The other thread calls `wake`
+  // when the answer is ready. Both documents must exist until the next Update or until this object is
+  // destroyed.
   void Update(const Document& before, const Document& after, const std::function<void()>& wake);
   [[nodiscard]] bool busy() const { return comparison_.busy(); }
-  // Nothing while it is being computed.
+  // Returns the answer; nullopt while it is being computed.
   [[nodiscard]] const std::optional<Result<Comparison>>& comparison() const { return comparison_.answer(); }
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stretch of time that a file opens with: its training steps.
+// Chooses the time range that the viewer shows when a file is opened: the training steps.
 //
-// A program may import and compile for half a minute, and then train for a second.
+// Without this choice, the steps could be too narrow to see: a program may import and compile for half a
+// minute, and then train for a second.
 //
 //   import ─────────────── step 1 (compiles) ───────── 2 ─ 3 ─ 4 ─ 5 ─ exit ───────
 //                                                 └────── shown ──────┘
@@ -13,9 +14,13 @@
 
 namespace vramscope::viewer {
 
-// Nanoseconds from begin to end, with a small margin. Includes the peak, unless that would more than double
-// the stretch. Without steps, or if recording began in mid-run: from the device's first to last allocation.
-// The whole run, if this stretch is at least 80 % of it. The device must have allocated something.
+// Returns begin and end of the time range in nanoseconds, with a small margin. The device must have at least
+// one allocation.
+//
+// The range contains the training steps. If there are no steps, or if the recording began in the middle of
+// the run, the range is from the device's first to its last allocation or free; if this is at least 80 % of
+// the run, it is the whole run. The range is extended to the peak unless it would then be more than twice as
+// long.
 [[nodiscard]] std::pair<double, double> FirstWindow(const Document& document, const DeviceView& device);
 
 }  // namespace vramscope::viewer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fragmentation over the whole run, and the run's requests under other settings, computed on a thread.
+// The data of the fragmentation panel: fragmentation over the whole run, and the reserved memory that the run
+// would need with other allocator settings. Computed on another thread.
 #pragma once
 
 #include <functional>
@@ -14,39 +15,42 @@
 
 namespace vramscope::viewer {
 
-// What the model of PyTorch's allocator gives for the run's requests, with one setting.
+// The result of a replay of the run's requests with the given allocator settings.
 struct SettingsOutcome {
-  std::string settings;        // as PYTORCH_CUDA_ALLOC_CONF; "" = all defaults
-  bool recorded = false;       // the file's own figures, not the model's
+  std::string settings;        // value of PYTORCH_CUDA_ALLOC_CONF; "" = all defaults
+  bool recorded = false;       // true = peak_reserved is the recorded figure, not the result of a replay
   uint64_t peak_reserved = 0;  // bytes
-  std::string refused;         // one sentence, if these settings cannot be tried
+  std::string refused;         // why these settings cannot be tried, one sentence; "" if they were tried
 };
 
 struct FragmentationOverTime {
-  // in order, with the fullest and the worst moment
+  // In order of time. They include the moment with the most reserved memory and the moment with the worst
+  // fragmentation.
   std::vector<fragmentation::SeriesPoint> points;
-  // The recorded figures, the recorded settings from an empty allocator, then other settings. Compare other
-  // settings with the second outcome.
+  // First the recorded figure, then a replay with the recorded settings, then replays with other settings.
+  // All replays start with an empty allocator. Therefore other settings should be compared with the second
+  // element.
   std::vector<SettingsOutcome> outcomes;
 };
 
-// O(events), several passes.
+// O(events), in several passes.
 [[nodiscard]] FragmentationOverTime MakeFragmentationOverTime(const LayoutView& layout);
 
-// By pixel column: the point with the most bytes reserved beyond the requests; nullptr before the first
-// point.
+// Returns one point for each pixel column: the point with the most reserved bytes that no request uses.
+// nullptr for a column before the first point.
 [[nodiscard]] std::vector<const fragmentation::SeriesPoint*> ColumnsOf(
     const std::vector<fragmentation::SeriesPoint>& points, const TimeView& view, size_t columns);
 
 class FragmentationHistory {
  public:
-  // `layout.walk` must exist. The layout must live until the next Update or Clear. Calls `wake` when there is
-  // an answer.
+  // Call once per frame. Starts the computation if the layout has changed. The other thread calls `wake` when
+  // the answer is ready. `layout.walk` must not be null. The layout must exist until the next Update or
+  // Clear.
   void Update(const LayoutView& layout, const std::function<void()>& wake);
-  // Forgets the layout; call before its document is destroyed. Waits for its thread.
+  // Waits for the other thread and drops the layout. Call before the layout's document is destroyed.
   void Clear() { over_time_.Clear(); }
   [[nodiscard]] bool busy() const { return over_time_.busy(); }
-  // Nothing while it is being computed.
+  // Returns the answer; nullopt while it is being computed.
   [[nodiscard]] const std::optional<FragmentationOverTime>& over_time() const { return over_time_.answer(); }
 
  private:

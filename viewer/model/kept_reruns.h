@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The re-runs in an open file, for the what-if view. Each is loaded at first use, on the calling thread. The
-// viewer never runs a program: it shows the command for a missing re-run.
+// The re-runs (docs/glossary.md) that an open file contains, for the what-if panel. Each re-run is loaded at
+// its first use, on the calling thread. If a re-run is missing, the viewer shows the command that makes it.
+// The viewer does not run programs itself.
 #pragma once
 
 #include <map>
@@ -16,7 +17,7 @@
 
 namespace vramscope::viewer {
 
-// The step of a re-run, with what can be changed in it.
+// The step of a re-run, and the modules that can be chosen in it.
 struct LoadedRerun {
   std::unique_ptr<const experiment::VariantStep> variant;
   ModuleChoices modules;
@@ -24,47 +25,49 @@ struct LoadedRerun {
 
 // One entry in the list of re-runs.
 struct RerunChoice {
-  std::string key;    // the value of WhatIfQuestion::rerun for it
-  std::string title;  // "--amp bf16"; "--amp bf16 on a100-40gb" on another GPU than the recorded one
-  std::string name;   // "amp=bf16": for scripts
-  bool kept = false;
+  std::string key;    // the value of WhatIfQuestion::rerun for this re-run
+  std::string title;  // "--amp bf16"; with another GPU than the recorded one, "--amp bf16 on a100-40gb"
+  std::string name;   // name in scripts: "amp=bf16"
+  bool kept = false;  // true if the file contains this re-run
 };
 
 class KeptReruns {
  public:
   KeptReruns(std::shared_ptr<const model::Source> source, std::string path);
-  // Reads the file again, for added re-runs. nullptr if it cannot be read.
+  // Reads the file again, to find re-runs that were added. Returns nullptr if the file cannot be read.
   [[nodiscard]] static std::shared_ptr<const KeptReruns> Again(const std::string& path);
 
-  // The kept re-runs, then the usual ones that were not kept.
+  // Returns the re-runs that the file contains, followed by the usual re-runs that it does not contain.
   [[nodiscard]] std::vector<RerunChoice> Choices() const;
-  // nullptr if not kept. A key without a GPU matches any GPU.
+  // Returns the re-run with this key; nullptr if the file does not contain it. A key without a GPU matches
+  // any GPU.
   [[nodiscard]] const experiment::KeptVariant* Find(const std::string& key) const;
-  // The key for these changes on the recorded GPU, kept or not.
+  // Returns the key for these changes on the recorded GPU. The file need not contain the re-run.
   [[nodiscard]] std::string KeyOf(const std::vector<whatif::Asked>& changes) const;
-  // Loads the re-run once. Thread-safe. An error is a sentence.
+  // Returns the step of a re-run. The first call loads it. Thread-safe.
   [[nodiscard]] Result<std::shared_ptr<const LoadedRerun>> Get(const experiment::KeptVariant& kept) const;
-  // The difference between re-runs on this GPU and the recording (experiment::DriftOf). Thread-safe.
+  // Describes the difference between a re-run of the unchanged program on this GPU and the recording
+  // (experiment::DriftOf); "" if they agree. Thread-safe.
   [[nodiscard]] std::string Drift(const whatif::Baseline& recorded, const std::string& gpu) const;
 
-  // Why changes have no answer, and the command that computes it.
+  // Why the viewer cannot answer some changes, and a command that can.
   struct Unanswered {
     std::string sentence;
     std::string command;
   };
   [[nodiscard]] Unanswered WhyNot(const std::vector<whatif::Asked>& changes) const;
-  // The GPU to name in a `vramscope whatif` command; "" if `gpu` is the recorded one.
+  // Returns `gpu` if a `vramscope whatif` command must name the GPU; "" if `gpu` is the recorded GPU.
   [[nodiscard]] std::string GpuToName(const std::string& gpu) const;
-  // Samples in the batch of the trace's program; 0 = not known.
+  // Returns the batch size of the trace's program; 0 = unknown.
   [[nodiscard]] uint64_t batch() const;
 
  private:
   std::shared_ptr<const model::Source> source_;
   std::string path_;
   experiment::Place recorded_;
-  std::vector<std::string> own_switch_;  // for Step::own_switch of every re-run
+  std::vector<std::string> own_switch_;  // value of Step::own_switch for every re-run
   std::vector<experiment::KeptVariant> kept_;
-  mutable std::mutex mutex_;  // protects the following
+  mutable std::mutex mutex_;  // protects loaded_
   mutable std::map<std::string, std::shared_ptr<const LoadedRerun>> loaded_;
 };
 

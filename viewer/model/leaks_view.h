@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The leaks panel: the answer of `vramscope leaks` for a device, computed on a thread.
+// The data of the leaks panel: the answer of `vramscope leaks` for a device, computed on another thread.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,21 @@
 
 namespace vramscope::viewer {
 
-// "Memory grows by 12 MiB a step, from 2 places."
+// Returns the headline of the panel: "Memory grows by 12 MiB a step, from 2 places."
 [[nodiscard]] std::string LeaksHeadline(const leaks::Answer& answer);
-// The filter for the live blocks of a growing place (module and operator); "" if neither is known.
+// Returns the filter that selects the live blocks of a growing place by module and operator; "" if neither is
+// known.
 [[nodiscard]] std::string FilterFor(const leaks::Growth& growth);
 
 class LeaksView {
  public:
-  // Document and device must live until the next Update or Clear. Calls `wake` when there is an answer.
+  // Call once per frame. Starts the computation if the device has changed. The other thread calls `wake` when
+  // the answer is ready. Document and device must exist until the next Update or Clear.
   void Update(const Document& document, const DeviceView& device, const std::function<void()>& wake);
-  // Forgets the device; call before its document is destroyed. Waits for the thread.
+  // Waits for the other thread and drops the device. Call before the device's document is destroyed.
   void Clear() { answer_.Clear(); }
   [[nodiscard]] bool busy() const { return answer_.busy(); }
-  // Nothing while it is being computed.
+  // Returns the answer; nullopt while it is being computed.
   [[nodiscard]] const std::optional<Result<leaks::Answer>>& answer() const { return answer_.answer(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of the timeline, one entry per pixel column.
+// Computes what the timeline shows in each pixel column.
 #pragma once
 
 #include <vector>
@@ -10,26 +10,28 @@
 
 namespace vramscope::viewer {
 
-// Columns [first, last) with the same phase.
+// The columns [first, last) have the same phase.
 struct PhaseBand {
   size_t first = 0;
   size_t last = 0;
   timeline::Phase phase = timeline::Phase::kOther;
 };
+// The columns [first, last) show the same step.
 struct StepBand {
   size_t first = 0;
   size_t last = 0;
-  uint32_t step = 0;  // the first step, if a column has several
-  bool deep = false;
+  uint32_t step = 0;  // if a column contains several steps, the first of them
+  bool deep = false;  // true for a deep step (docs/glossary.md)
 };
 
 struct TimelinePicture {
   std::vector<EventColumn> columns;
   std::vector<MemoryColumn> memory;
-  // By column: reserved memory. Extremes::empty() before the line begins. No elements without a line.
+  // Minimum and maximum of the reserved memory in each column; Extremes::empty() before the first known
+  // value. The vector is empty if the run has no reserved memory.
   std::vector<Extremes> reserved;
-  std::vector<Extremes> used;     // the device's used memory, in the same form
-  std::vector<PhaseBand> phases;  // parts with an unknown phase have no band
+  std::vector<Extremes> used;     // used memory of the device, in the same form as `reserved`
+  std::vector<PhaseBand> phases;  // columns with an unknown phase are in no band
   std::vector<StepBand> steps;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the viewer's speed: the times from opening to the first picture, the timeline and the complete
-// view; and the times of frames, by view.
+// Measures the viewer's speed while a script runs: how long it takes to show a file, and the frame times of
+// each view.
 //
-// A script is the same session each time, so builds can be compared. A frame's time is the thread's CPU time
-// until the draw lists are ready. The GPU's drawing is not included.
+// A script does the same each time. Therefore the times of two builds can be compared. A frame time is the
+// CPU time of the drawing thread until the draw lists are ready, without the drawing by the GPU.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace vramscope::viewer {
 
 class FrameTimes {
  public:
-  // A frame that begins and ends with this object.
+  // Measures one frame, from the construction to the destruction of this object.
   class Frame {
    public:
-    Frame(FrameTimes* times, const Session& session);  // nullptr: not measured
+    Frame(FrameTimes* times, const Session& session);  // `times`: nullptr = does not measure
     ~Frame();
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
@@ -34,27 +34,27 @@ class FrameTimes {
     double begin_ = 0;
   };
 
-  // Opening begins here.
+  // Construct this object when the opening of a file begins.
   FrameTimes();
 
-  // {"opening", "memory", "views"}, with views such as "timeline": {"frames": 90, "median_ms": 1.2, "p99_ms":
-  // 2.5, "longest_ms": 2.6}.
+  // Writes a JSON file with the keys "opening", "memory" and "views". Example of a view: "timeline":
+  // {"frames": 90, "median_ms": 1.2, "p99_ms": 2.5, "longest_ms": 2.6}.
   [[nodiscard]] Status Write(const std::string& path, const Session& session) const;
 
  private:
   struct Reached {
-    double seconds = 0;            // wall-clock time
-    double processor_seconds = 0;  // of all threads
+    double seconds = 0;            // wall-clock time since the construction
+    double processor_seconds = 0;  // CPU time of all threads since the construction
   };
   [[nodiscard]] Reached Now() const;
   void Note(const Session& session, Tab tab, double seconds);
 
   std::chrono::steady_clock::time_point begin_;
   double processor_begin_;
-  std::optional<Reached> first_picture_;               // of the memory read so far
-  std::optional<Reached> timeline_;                    // all of it, by category
-  std::optional<Reached> everything_;                  // with all addresses
-  std::array<std::vector<double>, kTabCount> frames_;  // once everything is loaded
+  std::optional<Reached> first_picture_;               // first picture, of the events read so far
+  std::optional<Reached> timeline_;                    // timeline of the whole file, by category
+  std::optional<Reached> everything_;                  // everything is loaded, including all addresses
+  std::array<std::vector<double>, kTabCount> frames_;  // frame times after everything_, for each tab
 };
 
 }  // namespace vramscope::viewer

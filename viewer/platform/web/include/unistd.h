@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// <unistd.h> with the functions that this C library lacks. A page has one user.
+// <unistd.h> for the viewer in a web page: adds geteuid(), which the C library does not have. A page has only
+// one user.
 #pragma once
 
 #include_next <unistd.h>
