@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Macros for hook tables. For each row of a table, they generate a declaration, an id, a Hook entry and an
-// accessor of the real function:
+// Macros for hook tables. A row of a table is
 //
 //   row(our function, readable name, result, mangled name, parameters)
 //
+// From each row, the macros generate a declaration, an id, a Hook entry and an accessor of the real function.
 // The hooks of all frameworks call the real functions through RealFunctions.
 #pragma once
 

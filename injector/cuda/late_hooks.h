@@ -9,8 +9,10 @@
 //
 // The last row is needed because the runtime called cuGetProcAddress before the attach. Only pages that the
 // program has written are searched, so that no other page is loaded into memory. Calls through pointers on
-// the heap or stack are not recorded. Tests verify this on the simulated GPU. On NVIDIA's runtime, the number
-// of replaced pointers in the coverage shows whether it works.
+// the heap or stack are not recorded.
+//
+// The tests compare the driver calls that are recorded after an attach with the simulated GPU's own ledger.
+// The coverage has the number of replaced pointers. If it is 0, driver calls are not recorded.
 #pragma once
 
 namespace vramscope::injector {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports a run in the formats of other tools. Each format has its own source file.
 //
-//   Content (analysis, report's answer)  ─┬─ series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
-//                                         │                              └─ speedscope  collapsed  pprof
-//                                         └─ names, cleaned by profiler/text
+//   Content (analysis, report's answer)  ──  series, slices, live stacks ─┬─ csv  sqlite  chrome  perfetto
+//                                                                        └─ speedscope  collapsed  pprof
 #pragma once
 
 #include <span>

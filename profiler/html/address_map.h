@@ -19,8 +19,9 @@ enum MapKind : int { kMapFree = -1, kMapPending = -2, kMapSeveral = -3 };
 // Returns {"names": [text], "segments": [{address, bytes, free_bytes, large, expandable, stream,
 // private_pool, blocks}], "left_out"}. Segments are in order of addresses. Each block is [bytes, kind, index
 // of its name (0 = no name)]. Small neighbors are merged into one block of kind kMapSeveral; its third
-// element is the number of merged blocks. left_out is the number of segments that are left out. `event` is
-// the moment as an event of the run; the categories of the blocks are those after this event.
+// element is the number of merged blocks. left_out is the number of segments that are left out. `moment` and
+// `event` are the same moment: `moment` in the history of `subject`, `event` in the events of the run. The
+// categories of the blocks are those after this event.
 [[nodiscard]] nlohmann::ordered_json AddressMap(const classify::Analysis& analysis,
                                                 classify::Origins& origins,
                                                 const fragmentation::Subject& subject,

@@ -16,8 +16,8 @@ struct Framework {
   const char* version_key;  // key in the metadata of a trace, such as "tensorflow.version"
   AllocatorModel allocator;
 
-  // One term in two forms: `name` stands alone ("JAX, free"), `clause` follows a number ("are free inside
-  // ...").
+  // One term in two forms: `name` stands alone ("JAX, free"), and `clause` is part of a sentence, such as
+  // "are free inside ..." after a number of bytes.
   struct Words {
     const char* name;
     const char* clause;
@@ -26,14 +26,14 @@ struct Framework {
   Words cached;     // free memory inside the allocator's segments
   Words beside;     // memory that the framework's libraries take outside the allocator
 
-  // Terms for two categories. For these, `clause` is the form within a sentence.
+  // Terms for two categories.
   Words parameters;
   Words optimizer_state;
   const char* by_parameter;  // heading: "By parameter, with its gradient ..."
 
   bool has_deep_steps;  // operators, shapes and stacks are recorded in some steps only
-  // The reason why no change to the program can be predicted, as a clause after "FILE: ". nullptr if changes
-  // can be predicted.
+  // The reason why no change to the program can be predicted; the text may follow "FILE: ". nullptr if
+  // changes can be predicted.
   const char* no_prediction;
   // Example of a change that `vramscope try` can make to a program of this framework.
   struct Example {

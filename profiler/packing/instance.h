@@ -42,8 +42,8 @@ struct Edge {
 [[nodiscard]] uint64_t LowerBound(std::span<const Item> items);
 
 // A section is a maximal set of items that are alive at the same time. Sections are numbered in order of
-// time. An item is in all sections from `first` to `last`. Two items overlap in time exactly if they share a
-// section. Items with 0 bytes are in no section: `first` is greater than `last`.
+// time. An item is in all sections from `first` to `last`. Two items overlap in time if and only if they
+// share a section. Items with 0 bytes are in no section: `first` is greater than `last`.
 struct Sections {
   struct Span {
     uint32_t first = 1;

@@ -4,10 +4,11 @@
 //
 // The search decides module by module whether the set contains it. It always continues with the partial set
 // that has the lowest bound. The bound is the time of the chosen modules plus the least time in which
-// undecided modules free the remaining bytes, if the search could choose fractions of modules. Therefore the
+// undecided modules, or fractions of them, free the remaining bytes at the hardest moment. Therefore the
 // first complete set is the fastest.
 //
-//   One moment: 24 bytes are alive, 16 are wanted. a frees 6 in 3 ms, b frees 4 in 1 ms, c frees 5 in 4 ms.
+//   One moment: 24 bytes are alive, and at most 16 may stay alive, so 8 must be freed.
+//   a frees 6 in 3 ms, b frees 4 in 1 ms, c frees 5 in 4 ms.
 //
 //   undecided       b and 4/6 of a         at least 3.0 ms
 //   with a          a and half of b        at least 3.5 ms

@@ -13,7 +13,7 @@ from harness import Run, needs_torch
 from undisturbed_programs import MODEL, PROGRAMS
 
 
-@drawn.share(3)
+@drawn.share(4)
 @needs_torch
 class UndisturbedTest(unittest.TestCase):
     def same_named(self, name: str) -> Run:

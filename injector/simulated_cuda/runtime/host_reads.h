@@ -9,8 +9,11 @@
 //
 //   VRAMSCOPE_SIMULATED_READS=FILE     written when the process ends; "%p" becomes the process id. Each line
 //                                      has four columns, separated by tabs:
-//                                      sizes|value  count  file  line      reads of one line of code
-//                                      vector       1      -     0         several values were read at once
+//
+//   what       count   file       line
+//   sizes      12      train.py   40      this line read the size of a result (nonzero, ...) 12 times
+//   value      3       train.py   52      this line read another value 3 times
+//   vector     1       -          0       fixed text: several values were read at once, at least one time
 #pragma once
 
 #include <cstddef>

@@ -260,7 +260,7 @@ const VerbHelp& DryrunHelp() {
        {"routing", '\0', "balanced|worst",
         "How a mixture of experts routes tokens: equally to all experts (default), or all to one."},
        {"keep-init", '\0', nullptr,
-        "Initialize large random weights on the CPU as the command does. Default: leave them empty."},
+        "Initialize large weights too. Default: skip their initialization, to save time and host memory."},
        {"xla", '\0', "on|off",
         "off: Keras' jit_compile=\"auto\" does not compile the step. That is quicker, and blocks have\n"
         "names. On a GPU, Keras does compile the step."},

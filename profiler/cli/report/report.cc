@@ -47,7 +47,8 @@ const VerbHelp& ReportHelp() {
        {"blocks", '\0', nullptr, "With --json: list the blocks that are live at each --at moment."},
        {"steps", '\0', "A:B", "Report only these steps (both included)."},
        {"top", '\0', "N",
-        "Show this many owners of each kind, 0 = all. Default: 5 of the main kinds, 10 with --json."}},
+        "Show this many owners of each kind, 0 = all. Default: 10 with --json or --html. Otherwise 5,\n"
+        "without the lists of single modules and parameters."}},
       VerbSubject::kRun};
   return help;
 }

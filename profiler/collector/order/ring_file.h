@@ -49,15 +49,16 @@ class RingFile {
 
   [[nodiscard]] const RingFileFacts& facts() const { return facts_; }
 
-  // Number of rings that the target has taken since the file was created.
+  // Number of rings that threads of the target have used since the file was created.
   [[nodiscard]] uint32_t ring_count() const;
   [[nodiscard]] trace::RingHeader& ring(uint32_t index) const;
   [[nodiscard]] const std::byte* ring_data(uint32_t index) const;
 
   [[nodiscard]] uint64_t lost_without_ring() const;
-  // Tells the target that no collector reads the rings any more. Afterwards the target records nothing.
+  // Tells the target that this recording has ended. The target writes no more records. Records that it still
+  // tries to write count as lost, unless Pause() was called before.
   void Detach() const;
-  // Tells the target to stop recording. Later events do not count as lost.
+  // Tells the target to write no more records, without counting them as lost.
   void Pause() const;
 
  private:

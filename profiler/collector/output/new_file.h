@@ -30,10 +30,10 @@ class NewFile {
   [[nodiscard]] std::unique_ptr<trace::ByteSink> TakeSink() { return std::move(sink_); }
   [[nodiscard]] Status Write(std::string_view text);
   // Returns the path of the temporary file, for code that opens the file itself. If TakeSink() was called,
-  // the sink must be destroyed before that.
+  // destroy the sink before that code opens the file.
   [[nodiscard]] const std::string& part() const { return part_; }
-  // Renames the temporary file to its final name, or copies it to the stream. If TakeSink() was called, the
-  // sink must be destroyed before that.
+  // Renames the temporary file to its final name, or copies it to the stream. If TakeSink() was called,
+  // destroy the sink before calling Commit().
   [[nodiscard]] Status Commit();
 
  private:

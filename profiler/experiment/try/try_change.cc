@@ -127,8 +127,8 @@ Status CheckQuantize(const std::string& text) {
   const bool has_paths =
       colon == std::string::npos || !Split(std::string_view(text).substr(colon + 1)).empty();
   if (has_paths && IsOneOf(std::string_view(text).substr(0, colon), {"int8", "nf4"})) return {};
-  return Error{
-      fmt::format("--quantize {}: must be int8 or nf4, or nf4:'layers.*' for modules.", text::OneLine(text))};
+  return Error{fmt::format("--quantize {}: must be int8 or nf4, and may name modules: nf4:'layers.*'.",
+                           text::OneLine(text))};
 }
 
 // "tp:8" or "pp:4:8": numbers of ranks and of micro-batches.

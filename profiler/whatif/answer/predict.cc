@@ -24,7 +24,7 @@ void TellEmptyCacheTime(const Replayed& replayed, Outcome& outcome) {
   constexpr double kCallNs = 500'000;
   outcome.extra_ns = kCallNs * static_cast<double>(replayed.driver_calls);
   outcome.time_basis = std::to_string(replayed.driver_calls) +
-                       " segments a step that are allocated from the driver and released, at 0.5 ms each "
+                       " calls a step that allocate or release a segment, at 0.5 ms each "
                        "(assumed, not measured)";
 }
 
