@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long tests take turns: each commit runs a half to a quarter of them, and the next commit runs the next ones.
+"""Long tests take turns: each commit runs a half to a fifth of them, and the next commit runs the next ones.
 
     @drawn.share(2)
     class NamesTest(unittest.TestCase): ...     every second of its tests; the others are skipped by name
     @drawn.whole(3)
     class WheelTest(unittest.TestCase): ...     all of its tests, in every third commit; each class has its own commits
+
+    python3 drawn.py 2 PROGRAM ...              every second test of a GoogleTest program
 
 VRAMSCOPE_TEST_EVERY=1 (scripts/test.sh --all) runs all of them. So does VRAMSCOPE_TEST_DRAW=all, without the other effects of the former.
 VRAMSCOPE_TEST_DRAW=7 repeats a turn. Without it the number of commits decides, or the date if there is no clone.
@@ -77,3 +79,13 @@ def whole(one_of: int) -> Callable[[Case], Case]:
         return case if has_turn else unittest.skip(NOT_ITS_TURN)(case)
 
     return draw
+
+
+def run_a_share(one_of: int, command: List[str]) -> None:
+    if not EVERY and DRAW != "all":
+        os.environ.update(GTEST_TOTAL_SHARDS=str(one_of), GTEST_SHARD_INDEX=str(turn() % one_of))
+    os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    run_a_share(int(sys.argv[1]), sys.argv[2:])

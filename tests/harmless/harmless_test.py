@@ -39,7 +39,7 @@ class HarmlessTest(RecordingTest):
         return recorded_run.ask("info", str(self.folder / "run.vms"))["events"]
 
 
-@drawn.share(3)
+@drawn.share(4)
 class Ends(HarmlessTest):
     """The ways in which a program can end."""
 
@@ -75,7 +75,7 @@ class Ends(HarmlessTest):
         self.assertNotEqual(done.code, 0)
 
 
-@drawn.share(3)
+@drawn.share(4)
 class Signals(HarmlessTest):
     """Ctrl-C reaches the whole process group; a scheduler signals the process that it started."""
 
@@ -108,7 +108,7 @@ class Signals(HarmlessTest):
         self.same_when_signaled("handle_a_signal", lambda pid: os.kill(pid, signal.SIGTERM))
 
 
-@drawn.share(3)
+@drawn.share(4)
 class Processes(HarmlessTest):
     """Programs of several processes."""
 
@@ -154,7 +154,7 @@ class Processes(HarmlessTest):
         self.assertEqual(*results)
 
 
-@drawn.share(3)
+@drawn.share(4)
 class Python(HarmlessTest):
     """Interpreter modes that switch sitecustomize off, and the user's own sitecustomize."""
 

@@ -29,7 +29,7 @@ GPU = "rtx-4090"
 TRAIN = [PYTHON, str(HERE / "train.py")]
 
 
-@drawn.share(4)
+@drawn.share(5)
 class Reruns(unittest.TestCase):
     """One recording for all; each test works on a copy of it."""
 

@@ -12,7 +12,7 @@ import recorded_run  # noqa: E402
 from dryrun_test import DryrunTest  # noqa: E402
 
 
-@drawn.share(4)
+@drawn.share(5)
 class Data(DryrunTest):
     PROGRAM = """
 import torch

@@ -57,7 +57,7 @@ kept = [torch.zeros(1 << 19, device="cuda")]
             self.assertEqual(lines, {f"<module> ({program}:4)": 4 << 20, f"<module> ({program}:5)": (1 << 20) + 2048, f"<module> ({program}:6)": 2 << 20})
 
 
-@drawn.share(4)
+@drawn.share(5)
 class Verdict(DryrunTest):
     def test_says_that_it_fits_and_what_it_takes(self) -> None:
         for python in self.for_each_python():
@@ -159,7 +159,7 @@ class Verdict(DryrunTest):
         self.assertIn(b"did not use the simulated GPU", done.stderr)
 
 
-@drawn.share(4)
+@drawn.share(5)
 class Ending(DryrunTest):
     LONG = [str(recorded_run.SAMPLES / "gpt.py"), "--device", "cuda", "--steps", "40"]
 
@@ -258,7 +258,7 @@ class Weights(DryrunTest):
             self.assertIn(b"large True small True", done.stdout, done.stderr.decode())
 
 
-@drawn.share(4)
+@drawn.share(5)
 class Ranks(DryrunTest):
     """ranks.py reads its rank from torchrun's environment, as such programs do."""
 
@@ -329,7 +329,7 @@ class Ranks(DryrunTest):
         self.assertGreater(answer["shortfall_bytes"], 0)
 
 
-@drawn.share(4)
+@drawn.share(5)
 class Series(DryrunTest):
     def test_all_gpus_are_answered_by_few_runs(self) -> None:
         answer = self.answer("--gpu", "all", command=[recorded_run.python(), *self.GPT])

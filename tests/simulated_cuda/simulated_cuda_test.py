@@ -85,6 +85,7 @@ class Memory(DeviceTest):
             eager = self.facts(python, "growth", CUDA_MODULE_LOADING="EAGER")["rows"][1]
             self.assertGreater(eager["kernels"], 300 * MIB, "all of the wheel's code")
 
+
 MODELS = ["gpt", "gpt_recomputing", "conv", "lstm", "mlp"]  # of programs.py
 
 

@@ -129,7 +129,7 @@ def _add_tests(case: type, samples: Iterable[str], variants: Iterable[str]) -> N
 
 
 _add_tests(Undisturbed, SAMPLE_SIZES, VARIANTS)
-drawn.share(2)(Undisturbed)
+drawn.share(3)(Undisturbed)
 if os.environ.get("VRAMSCOPE_TEST_EVERY"):
     _add_tests(UndisturbedOnCuda, SAMPLE_SIZES, VARIANTS)
 else:

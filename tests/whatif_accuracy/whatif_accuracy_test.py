@@ -29,7 +29,7 @@ MOST_ALLOCATED = 0.001  # of the truth
 MOST_RESERVED = 0.1  # one 2 MiB segment of these small models is 5 %
 
 
-@drawn.share(3)
+@drawn.share(5)
 class SmallModels(unittest.TestCase):
     def check(self, model: str) -> None:
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON")

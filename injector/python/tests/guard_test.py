@@ -124,7 +124,7 @@ TRY = {"amp": "fp16", "checkpoint": ["all"], "batch": {"factor": 0.5}, "accumula
        "empty_cache": "after-step", "freeze": ["norm"], "attention": "math", "cross_entropy": "chunked:2"}
 
 
-@drawn.share(3)
+@drawn.share(4)
 @needs_torch
 class GuardTest(unittest.TestCase):
     maxDiff = None

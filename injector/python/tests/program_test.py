@@ -38,7 +38,7 @@ def run_warm(program: str, before: str = "", recorded: bool = False, changes: Op
     return Ended(*done[:3])
 
 
-@drawn.share(3)
+@drawn.share(4)
 @needs_torch
 class ProgramTest(unittest.TestCase):
     documents: Dict[str, Dict[str, Any]]

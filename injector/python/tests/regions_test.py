@@ -52,7 +52,7 @@ DEEP_FORWARD = [
 ]
 
 
-@drawn.share(2)
+@drawn.share(3)
 @needs_torch
 class RegionsTest(unittest.TestCase):
     def run_well(self, program: str, environment: Dict[str, str] = {}) -> Run:  # noqa: B006

@@ -19,7 +19,7 @@ STEPS = """
 """
 
 
-@drawn.share(2)
+@drawn.share(3)
 @needs_torch
 class SettingsTest(unittest.TestCase):
     def told(self, program: str, deep: str = "1-99") -> List[str]:
