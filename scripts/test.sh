@@ -4,7 +4,7 @@
 # release build, fuzz targets for fifteen seconds each. From the beginning, the sanitizer builds use the processor time that the other steps leave idle,
 # such as the setup, which mostly downloads.
 #
-#   scripts/test.sh                  about 25 minutes on two cores
+#   scripts/test.sh                  about half an hour on two cores
 #   scripts/test.sh --quick          lint, unit tests and the end-to-end tests without PyTorch, all on the release build; no sanitizers
 #   scripts/test.sh --all            also the long tests that take turns from commit to commit (tests/drawn.py), unit tests on the release build, and a
 #                                    build in which gcc compares all definitions of a type (-Wodr)

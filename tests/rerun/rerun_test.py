@@ -222,7 +222,7 @@ class Reruns(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr)
         cases = json.loads(done.stdout)["cases"]
         self.assertEqual([bool(case["refused"]) for case in cases], [False, True, False])
-        self.assertIn("no parameter", cases[1]["refused"][0]["reason"])
+        self.assertIn("no trained parameter", cases[1]["refused"][0]["reason"])
         self.assertEqual(self.peaks(cases[0]), self.peaks(self.whatif(self.copy_with_amp(), "--amp", "bf16")))
 
     def test_plans_are_made_before_they_are_told(self) -> None:
