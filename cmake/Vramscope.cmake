@@ -44,7 +44,7 @@ if(VRAMSCOPE_FUZZERS)
 endif()
 
 # Precompiles the standard headers that rooms include, once for all rooms. The injected libraries have other flags and read the headers themselves.
-# A file that lacks an include fails to compile there, and in the build with the thread sanitizer.
+# A file that lacks an include fails to compile there. The build with the thread sanitizer has no precompiled headers either, so it finds units that lack one.
 function(vramscope_precompile_room_headers target)
   file(WRITE ${CMAKE_BINARY_DIR}/${target}.cc "")
   add_library(${target} OBJECT ${CMAKE_BINARY_DIR}/${target}.cc)

@@ -206,7 +206,7 @@ with_tensorflow() {
   local python=$PWD/build/venv-tensorflow/bin/python
   wait "$tensorflow" || true
   cat build/tensorflow-venv.log
-  [[ ! -x $python ]] || export VRAMSCOPE_TENSORFLOW_PYTHON=${VRAMSCOPE_TENSORFLOW_PYTHON:-$python}
+  [[ ! -x $python || -e build/venv-tensorflow/incomplete ]] || export VRAMSCOPE_TENSORFLOW_PYTHON=${VRAMSCOPE_TENSORFLOW_PYTHON:-$python}
 }
 
 if [[ $quick == no ]]; then

@@ -135,7 +135,8 @@ REFUSALS = {
     "nothing left to train": Refusal("bare", [], {"freeze": ["*"]}, "no parameter of Model would be trained"),
     "a star is one name": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["*.wide"]}}, "Model has no linear layer with a weight of its own in *.wide"),
     "no layer for LoRA": Refusal("bare", [], {"lora": {"rank": 4, "modules": ["layers"]}}, "Model has no linear layer with a weight of its own in layers"),
-    "a loss that is no cross-entropy": Refusal("bare", ["--shape", "looks"], {"cross_entropy": "chunked:2"}, "uses the output of the last layer"),
+    "a loss that is no cross-entropy": Refusal("bare", ["--shape", "looks"], {"cross_entropy": "chunked:2"},
+                                               "square at bare.py:125 uses the output of the last layer"),
     "a loss in parts beside autocast": Refusal("bare", ["--amp", "bf16"], {"cross_entropy": "chunked:2"}, "must be chosen in code"),
     "flash attention in float32": Refusal("bare", ["--shape", "attends"], {"attention": "flash"}, "flash attention does not support the call at bare.py:"),
 }
